@@ -341,6 +341,92 @@ alternative (GPtrArray *quotes, guint i, const char *name, gint64 lines)
   return quote;
 }
 
+/* Several days in one cell, each with its name. */
+static void
+test_days (void)
+{
+  static const struct
+  {
+    const char *head, *number, *issued, *from, *until;
+    guint asked;
+  } cases[] = {
+    { "Datum: 12.03.2026, gültig bis 30.04.2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Datum;12.03.2026, gültig bis 30.04.2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Gültig bis;30.04.2026 (Angebotsdatum 12.03.2026)", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Angebot Nr. 26-118 vom 12.03.2026, gültig bis 30.04.2026", "26-118",
+      "2026-03-12", NULL, "2026-04-30", 0 },
+    { "Angebot vom 12.03.2026 - Bindefrist: 30.04.2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Datum 12. März 2026 und gültig 4 Wochen", NULL, "2026-03-12", NULL,
+      "2026-04-09", 0 },
+    { "Datum: 12.03.2026; gültig ab 15.03.2026 bis 30.04.2026", NULL,
+      "2026-03-12", "2026-03-15", "2026-04-30", 0 },
+    { "Date: March 12, 2026; Valid until: April 30, 2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Offer date 12 March 2026 / expires 30 April 2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Quote Q-17 dated 4 June 2026, valid for 30 days", "Q-17", "2026-06-04",
+      NULL, "2026-07-04", 0 },
+    { "Date: 05/03/2026 (valid until 30/04/2026)", NULL, "2026-03-05", NULL,
+      "2026-04-30", 0 },
+    { "Quote date: 03/05/2026, expires 04/30/2026", NULL, "2026-03-05", NULL,
+      "2026-04-30", 0 },
+    { "Date : 12/03/2026 – Valable jusqu'au 30/04/2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Devis du 17/03/2026, validité 30 jours", NULL, "2026-03-17", NULL,
+      "2026-04-16", 0 },
+    { "Fecha: 12/03/2026. Válido hasta el 30/04/2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Data: 12/03/2026, valido fino al 30/04/2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Datum 12-03-2026 | geldig tot 30-04-2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Data wystawienia: 12.03.2026, ważna do 30.04.2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Data: 12/03/2026, válida até 30/04/2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    /* Not clearly: each is asked about. */
+    { "Date: 05/03/2026, valid until 06/04/2026", NULL, NULL, NULL, NULL,
+      QM_ASK_DATE | QM_ASK_VALIDITY },
+    { "Date: 12.03.2026, valid until 30.04.2026 or on request", NULL,
+      "2026-03-12", NULL, NULL, QM_ASK_VALIDITY },
+    { "Date: 12.03.2026, valid 30.04.2026 31.05.2026", NULL, "2026-03-12", NULL,
+      NULL, QM_ASK_VALIDITY },
+    /* One name alone. */
+    { "Valid 30 days from date of quote", NULL, NULL, NULL, NULL,
+      QM_ASK_VALIDITY },
+    { "Datum: 12.03.2026", NULL, "2026-03-12", NULL, NULL, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text =
+          g_strconcat (cases[i].head, "\n" HEAD "1;GPU;1;1000;1000\n", NULL);
+      g_autoptr (GPtrArray) quotes = read_text (text, NULL);
+      const QmQuote *quote;
+      g_autofree char *issued = NULL;
+      g_autofree char *from = NULL;
+      g_autofree char *until = NULL;
+
+      g_assert_nonnull (quotes);
+      quote = g_ptr_array_index (quotes, 0);
+      issued = qm_read_date_text (quote->issued_on);
+      from = qm_read_date_text (quote->valid_from);
+      until = qm_read_date_text (quote->valid_until);
+      if (g_strcmp0 (quote->number, cases[i].number) != 0
+          || g_strcmp0 (issued, cases[i].issued) != 0
+          || g_strcmp0 (from, cases[i].from) != 0
+          || g_strcmp0 (until, cases[i].until) != 0
+          || qm_quote_open (quote) != cases[i].asked)
+        g_error ("“%s”: number %s, issued %s, from %s, until %s, asked %u",
+                 cases[i].head, quote->number, issued, from, until,
+                 qm_quote_open (quote));
+    }
+}
+
 /* What all have is in each; a whole quote with options is one. */
 static void
 test_alternatives (void)
@@ -565,6 +651,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv-rows/alternative-names", test_alternative_names);
   g_test_add_func ("/csv-rows/alternative-places", test_alternative_places);
   g_test_add_func ("/csv-rows/alternatives", test_alternatives);
+  g_test_add_func ("/csv-rows/days", test_days);
   g_test_add_func ("/csv-rows/replaced", test_replaced);
   g_test_add_func ("/csv-rows/tax-notes", test_tax_notes);
   g_test_add_func ("/csv-rows/vendors", test_vendors);
