@@ -449,7 +449,7 @@ test_alternatives (void)
                  "2;Option 2: Server;1;2000;2000\n;4 x GPU;;;\n");
   g_autoptr (GPtrArray) last =
       read_rows ("1;Server (opción A);1;1000;1000\n2;Server (opción B);1;2000;"
-                 "2000\n3;Cable;1;10;10\n");
+                 "2000\n3;Cable;1;10;10\n4;10% off, academic;1;5;5\n");
   g_autoptr (GPtrArray) numbered =
       read_rows ("Option A;Server;1;1000;1000\nOption B;Server;1;2000;2000\n");
   g_autoptr (GPtrArray) named =
