@@ -5,6 +5,7 @@
 #include "pricing/formats/qm-csv-reader.h"
 
 #include "pricing/formats/qm-csv-date.h"
+#include "pricing/formats/qm-csv-pairs.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -55,6 +56,158 @@ ask_date (QmCsvReader *reader,
 }
 
 static void
+set_text (char **text, const char *value)
+{
+  if (*text == NULL)
+    *text = qm_read_text (value);
+}
+
+/* "Angebot 26-4417 vom 02.07.2026": a number and a date. */
+static gboolean
+read_number (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
+{
+  gsize n = strcspn (text, " ");
+  g_autofree char *number = g_strndup (text, n);
+  QmCsvTerm term = { 0 };
+
+  if (strpbrk (number, "0123456789") == NULL)
+    return FALSE;
+  if (text[n] != '\0'
+      && (!qm_csv_term_parse (text + n, reader->mapping->date_order, &term)
+          || term.from.year == 0 || term.until.year != 0))
+    return FALSE;
+  if (quote->issued_on.year == 0)
+    quote->issued_on = term.from;
+  set_text (&quote->number, number);
+  return TRUE;
+}
+
+/* Of two days that are written in the same order, one may tell that of the
+ * other: 05/03/2026 before 30/04/2026. */
+static QmDateOrder
+order_of_pairs (const GArray *pairs, QmDateOrder order)
+{
+  gboolean clear[QM_N_DATE_ORDERS] = { FALSE };
+
+  if (order != QM_DATES_GUESS)
+    return order;
+  for (int tried = 0; tried < QM_N_DATE_ORDERS; tried++)
+    {
+      clear[tried] = TRUE;
+      for (guint i = 0; i < pairs->len && clear[tried]; i++)
+        {
+          const QmCsvPair *pair = &g_array_index (pairs, QmCsvPair, i);
+          QmDate date;
+
+          clear[tried] =
+              strchr (pair->value, '/') == NULL
+              || qm_csv_date_parse (pair->value, (QmDateOrder) tried, &date);
+        }
+    }
+  if (clear[QM_DATES_DAY_FIRST] != clear[QM_DATES_MONTH_FIRST])
+    return clear[QM_DATES_DAY_FIRST] ? QM_DATES_DAY_FIRST
+                                     : QM_DATES_MONTH_FIRST;
+  return order;
+}
+
+/* What a name says with this value: a number with its day is a day of issue
+ * without the number, and a first day with a last one is a term. */
+static QmCsvField
+field_of_pair (const QmCsvPair *pair, QmDateOrder order)
+{
+  QmCsvTerm term = { 0 };
+  gboolean is_term = qm_csv_term_parse (pair->value, order, &term);
+
+  if (pair->field == QM_CSV_QUOTE && is_term && term.days == 0
+      && term.months == 0)
+    return QM_CSV_ISSUED;
+  if (pair->field == QM_CSV_VALID_FROM && is_term && term.from.year != 0
+      && term.until.year != 0)
+    return QM_CSV_VALID_UNTIL;
+  return pair->field;
+}
+
+static gboolean
+is_of_days (QmCsvField field)
+{
+  return field == QM_CSV_ISSUED || field == QM_CSV_VALID_FROM
+         || field == QM_CSV_VALID_UNTIL;
+}
+
+/* Whether a text is names with their values, and at least two of them: one is
+ * read as a whole. */
+static gboolean
+are_pairs (const GArray *pairs)
+{
+  guint n_days = 0, n = 0;
+
+  for (guint i = 0; i < pairs->len; i++)
+    {
+      const QmCsvPair *pair = &g_array_index (pairs, QmCsvPair, i);
+
+      if (is_of_days (pair->field) && !qm_csv_pair_is_dated (pair))
+        return FALSE;
+      n_days += is_of_days (pair->field);
+      n += pair->value[0] != '\0';
+    }
+  return n_days > 0 && n > 1;
+}
+
+static void
+set_pair (QmCsvReader *reader,
+          QmQuote *quote,
+          guint row,
+          int column,
+          const QmCsvPair *pair,
+          QmDateOrder order)
+{
+  QmCsvField field = field_of_pair (pair, order);
+  QmDate *date =
+      field == QM_CSV_ISSUED ? &quote->issued_on : &quote->valid_from;
+  QmCsvTerm term = { 0 };
+
+  if (field == QM_CSV_QUOTE)
+    read_number (reader, quote, row, pair->value);
+  else if (field == QM_CSV_VALID_UNTIL && order != reader->mapping->date_order
+           && quote->valid_until.year == 0
+           && qm_csv_date_parse (pair->value, order, &term.until))
+    quote->valid_until = term.until;
+  else if (field != QM_CSV_ISSUED && field != QM_CSV_VALID_FROM)
+    qm_csv_head_set (reader, quote, field, row, column, pair->value);
+  else if (date->year == 0 && !qm_csv_date_parse (pair->value, order, date))
+    {
+      if (qm_csv_term_parse (pair->value, order, &term) && term.from.year != 0
+          && term.until.year == 0)
+        *date = term.from;
+      else
+        ask_date (reader, quote, row, column, pair->value,
+                  field == QM_CSV_ISSUED ? QM_ASK_DATE : QM_ASK_VALIDITY);
+    }
+}
+
+/* "Datum: 12.03.2026, gültig bis 30.04.2026": several names with their values
+ * in one cell.  first: what it begins with. */
+static gboolean
+read_pairs (QmCsvReader *reader,
+            QmQuote *quote,
+            QmCsvField first,
+            guint row,
+            int column,
+            const char *text)
+{
+  g_autoptr (GArray) pairs = qm_csv_pairs_split (text, first);
+  QmDateOrder order;
+
+  if (!are_pairs (pairs))
+    return FALSE;
+  order = order_of_pairs (pairs, reader->mapping->date_order);
+  for (guint i = 0; i < pairs->len; i++)
+    set_pair (reader, quote, row, column, &g_array_index (pairs, QmCsvPair, i),
+              order);
+  return TRUE;
+}
+
+static void
 set_date (QmCsvReader *reader,
           QmQuote *quote,
           QmCsvField field,
@@ -66,7 +219,8 @@ set_date (QmCsvReader *reader,
   QmDate *date = issued ? &quote->issued_on : &quote->valid_from;
 
   if (date->year == 0
-      && !qm_csv_date_parse (text, reader->mapping->date_order, date))
+      && !qm_csv_date_parse (text, reader->mapping->date_order, date)
+      && !read_pairs (reader, quote, field, row, column, text))
     ask_date (reader, quote, row, column, text,
               issued ? QM_ASK_DATE : QM_ASK_VALIDITY);
 }
@@ -74,7 +228,7 @@ set_date (QmCsvReader *reader,
 /* It may be counted from a day of issue that stands further down. */
 static void
 note_term (QmCsvReader *reader,
-           const QmQuote *quote,
+           QmQuote *quote,
            guint row,
            int column,
            const char *text)
@@ -82,7 +236,8 @@ note_term (QmCsvReader *reader,
   TermNote *term;
 
   /* In a column it is the same in each row. */
-  if (g_hash_table_contains (reader->terms, quote))
+  if (g_hash_table_contains (reader->terms, quote)
+      || read_pairs (reader, quote, QM_CSV_VALID_UNTIL, row, column, text))
     return;
   term = g_new0 (TermNote, 1);
   term->row = row;
@@ -155,13 +310,6 @@ append_note (QmQuote *quote, const char *text)
   quote->note = qm_read_text (both);
 }
 
-static void
-set_text (char **text, const char *value)
-{
-  if (*text == NULL)
-    *text = qm_read_text (value);
-}
-
 gboolean
 qm_csv_head_set (QmCsvReader *reader,
                  QmQuote *quote,
@@ -201,25 +349,6 @@ qm_csv_head_set (QmCsvReader *reader,
     default:
       return FALSE;
     }
-}
-
-/* "Angebot 26-4417 vom 02.07.2026": a number and a date. */
-static gboolean
-read_number (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
-{
-  gsize n = strcspn (text, " ");
-  g_autofree char *number = g_strndup (text, n);
-  QmCsvTerm term = { 0 };
-
-  if (strpbrk (number, "0123456789") == NULL)
-    return FALSE;
-  if (text[n] != '\0'
-      && (!qm_csv_term_parse (text + n, reader->mapping->date_order, &term)
-          || term.from.year == 0 || term.until.year != 0))
-    return FALSE;
-  if (quote->issued_on.year == 0)
-    quote->issued_on = term.from;
-  return qm_csv_head_set (reader, quote, QM_CSV_QUOTE, row, -1, number);
 }
 
 /* Whether a sentence about an offer or its prices ends with words such as
@@ -344,7 +473,8 @@ read_pair (QmCsvReader *reader, QmQuote *quote, guint row, guint *column)
   QmCsvField field;
   int tax;
 
-  if (text == NULL || read_replaced (reader, quote, row, text, column))
+  if (text == NULL || read_replaced (reader, quote, row, text, column)
+      || read_pairs (reader, quote, QM_CSV_IGNORED, row, -1, text))
     return TRUE;
   if (colon != NULL && colon[1] != '\0')
     {

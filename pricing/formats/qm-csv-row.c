@@ -5,6 +5,8 @@
 #include "pricing/formats/qm-csv-row.h"
 
 #include "data/money.h"
+#include "pricing/formats/qm-csv-alternative.h"
+#include "pricing/formats/qm-csv-discount.h"
 #include "pricing/formats/qm-csv-phrases.h"
 
 #include <string.h>
@@ -12,10 +14,6 @@
 /* What follows the word for a total in its row is not longer: bytes, words. */
 #define LONGEST_REST 40
 #define MOST_REST    3
-/* The words of a discount are not more. */
-#define MOST_DISCOUNT 10
-/* Among so few, the one for a discount may stand anywhere. */
-#define FEW_WORDS 4
 
 typedef struct
 {
@@ -91,23 +89,6 @@ static const RowWords rows[] = {
     "vat content|of which vat|tax included|includes tax" },
 };
 
-/* Words for discounts; longer ones end so, too ("Hochschulrabatt"). */
-static const char discount_words[] =
-    "discount|discounts|rebate|rebates|rabatt|rabatte|nachlass|preisnachlass|"
-    "skonto|gutschrift|remise|remises|rabais|ristourne|escompte|descuento|"
-    "descuentos|dto|bonificacion|rebaja|sconto|sconti|ribasso|abbuono|korting|"
-    "kortingen|desconto|descontos|abatimento|rabat|rabaty|upust|opust|znizka";
-static const char *const discount_ends[] = { "rabatt", "nachlass", "korting",
-                                             "discount", "skonto" };
-/* Words before something that is taken off. */
-static const char less_words[] =
-    "less|abzgl|abzuglich|minus|moins|menos|meno|"
-    "minder|deduct|deduction|a deduire|na odliczeniu";
-/* Words of a total from which a discount has been taken. */
-static const char after_words[] =
-    "after|nach|apres|despues|dopo|na|po|apos|depois|less|minus|abzgl|"
-    "abzuglich|moins|menos|meno|deduite|deduit|discounted|incl|inkl|con|com";
-
 static const char optional_words[] =
     "optional|optionally|optionale|optionaler|optionales|"
     "opcional|opcionales|opcionais|opzionale|opzionali|optionnel|optionnelle|"
@@ -162,13 +143,6 @@ static const char payment_words[] =
     "zahlung|zahlbar|zahlungseingang|innerhalb|binnen|within|if paid|payment|"
     "paid|paiement|regle|pago en|si pago|pagamento|pagando|entro|betaling|"
     "betaald|platnosc|zaplaty w|em ate|a vista em";
-/* What alternatives are called, before a number or letter. */
-static const char group_words[] =
-    "option|alternative|variante|variant|konfiguration|configuration|config|"
-    "opcion|alternativa|configuracion|opzione|configurazione|optie|"
-    "alternatief|configuratie|opcao|configuracao|opcja|wariant|alternatywa|"
-    "konfiguracja|version";
-
 static GHashTable *
 row_phrases (void)
 {
@@ -209,72 +183,18 @@ strip_rates (const char *normal)
   return g_string_free (rest, FALSE);
 }
 
-static gboolean
-is_discount_word (const char *word)
-{
-  static GHashTable *set;
-
-  if (g_hash_table_contains (qm_csv_phrases_once (&set, discount_words), word))
-    return TRUE;
-  for (guint i = 0; i < G_N_ELEMENTS (discount_ends); i++)
-    if (g_str_has_suffix (word, discount_ends[i]))
-      return TRUE;
-  return FALSE;
-}
-
-/* Whether a row of these words takes something off: the word for a discount
- * stands first or last, or there are few. */
-static gboolean
-is_discount (const char *normal)
-{
-  static GHashTable *set;
-  GHashTable *less = qm_csv_phrases_once (&set, less_words);
-  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
-  guint n = g_strv_length (words);
-
-  if (n == 0 || n > MOST_DISCOUNT)
-    return FALSE;
-  if (g_hash_table_contains (less, words[0])
-      && g_strcmp0 (words[1], "than") != 0)
-    return TRUE;
-  for (guint i = 0; i < n; i++)
-    if (is_discount_word (words[i]) && (i == 0 || i + 1 == n || n <= FEW_WORDS))
-      return TRUE;
-  return FALSE;
-}
-
-/* "Total discount", but not "Total after discount". */
-static gboolean
-is_total_of_discounts (const char *rest)
-{
-  static GHashTable *set;
-  GHashTable *after = qm_csv_phrases_once (&set, after_words);
-  g_auto (GStrv) words = g_strsplit (rest, " ", -1);
-  gboolean any = FALSE;
-
-  for (guint i = 0; words[i] != NULL; i++)
-    {
-      if (g_hash_table_contains (after, words[i]))
-        return FALSE;
-      any = any || is_discount_word (words[i]);
-    }
-  return any;
-}
-
 /* What is left of the words behind a total's, without those about tax and
  * which alternative it is of. */
 static char *
 strip_rest (const char *rest)
 {
-  static GHashTable *set;
-  GHashTable *groups = qm_csv_phrases_once (&set, group_words);
   g_autofree char *stripped = qm_csv_strip_additions (rest);
   g_auto (GStrv) words = g_strsplit (stripped, " ", -1);
   GString *left = g_string_new (NULL);
 
   for (guint i = 0; words[i] != NULL; i++)
     {
-      if (g_hash_table_contains (groups, words[i]))
+      if (qm_csv_word_is_group (words[i]))
         {
           if (words[i + 1] != NULL && strlen (words[i + 1]) <= 2)
             i++;
@@ -283,6 +203,21 @@ strip_rest (const char *rest)
       g_string_append_printf (left, "%s%s", left->len > 0 ? " " : "", words[i]);
     }
   return g_string_free (left, FALSE);
+}
+
+static QmCsvRowKind
+kind_of_discount (const char *words)
+{
+  switch (qm_csv_words_take_off (words))
+    {
+    case QM_CSV_OFF_TAKEN:
+      return QM_CSV_ROW_DISCOUNT;
+    case QM_CSV_OFF_AFTER:
+      return QM_CSV_ROW_TOTAL;
+    case QM_CSV_OFF_NOT:
+    default:
+      return QM_CSV_ROW_LINE;
+    }
 }
 
 QmCsvRowKind
@@ -310,25 +245,14 @@ qm_csv_row_kind_of (const char *words)
   rest = strip_rest (normal + longest + (normal[longest] == ' '));
   if (kind == QM_CSV_ROW_LINE || strlen (rest) > LONGEST_REST
       || count_words (rest) > MOST_REST)
-    return is_discount (normal) ? QM_CSV_ROW_DISCOUNT : QM_CSV_ROW_LINE;
-  if (kind != QM_CSV_ROW_DISCOUNT && is_total_of_discounts (rest))
+    return kind_of_discount (words);
+  if (kind != QM_CSV_ROW_DISCOUNT && qm_csv_words_are_of_discounts (rest))
     return QM_CSV_ROW_DISCOUNT;
   if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 1)
     return QM_CSV_ROW_PAYABLE;
   if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 0)
     return QM_CSV_ROW_NET;
   return kind;
-}
-
-gboolean
-qm_csv_words_are_a_discount (const char *words)
-{
-  g_autofree char *whole = qm_csv_normalize (words);
-  g_autofree char *normal = strip_rates (whole);
-
-  return count_words (normal) <= FEW_WORDS
-         && strpbrk (normal, "0123456789") == NULL
-         && qm_csv_row_kind_of (words) == QM_CSV_ROW_DISCOUNT;
 }
 
 gint64
@@ -443,73 +367,6 @@ qm_csv_words_are_of_payment (const char *words)
 
   return qm_csv_phrases_within (qm_csv_phrases_once (&set, payment_words),
                                 normal);
-}
-
-/* The end of a number or letter that tells alternatives apart; NULL: this is
- * none. */
-static const char *
-label_end (const char *text)
-{
-  gsize n = strspn (text, "0123456789");
-
-  if (n == 0)
-    n = strspn (text, "IVX");
-  if (n == 0 && g_ascii_isupper (text[0]))
-    n = 1;
-  if (n == 0 || n > 4)
-    return NULL;
-  text += n;
-  if (*text == '.' && g_ascii_isalnum (text[1]))
-    return NULL;
-  if (*text == '\0' || strchr (":).;,-(", *text) != NULL
-      || g_str_has_prefix (text, "–"))
-    return text;
-  if (*text != ' ')
-    return NULL;
-  text += strspn (text, " ");
-  return strchr (":-(=", *text) != NULL || g_str_has_prefix (text, "–") ? text
-                                                                        : NULL;
-}
-
-char *
-qm_csv_alternative_parse (const char *text, const char **rest)
-{
-  static GHashTable *set;
-  GHashTable *groups = qm_csv_phrases_once (&set, group_words);
-  g_autofree char *word = NULL;
-  g_autofree char *normal = NULL;
-  const char *label, *end;
-  gsize n;
-
-  text += strspn (text, " \t");
-  n = strcspn (text, " :#\n");
-  label = text + n + strspn (text + n, " :#");
-  end = n < QM_CSV_LONGEST_PHRASE ? label_end (label) : NULL;
-  if (end == NULL)
-    return NULL;
-  word = g_strndup (text, n);
-  normal = qm_csv_normalize (word);
-  if (!g_hash_table_contains (groups, normal))
-    return NULL;
-  if (rest != NULL)
-    *rest = end + strspn (end, " :).;,-");
-  for (n = (gsize) (end - text); n > 0 && text[n - 1] == ' ';)
-    n--;
-  return g_strndup (text, n);
-}
-
-gboolean
-qm_csv_words_name (const char *normal, const char *name)
-{
-  gsize length = strlen (name);
-
-  if (length == 0)
-    return FALSE;
-  for (const char *p = normal; (p = strstr (p, name)) != NULL; p += length)
-    if ((p == normal || p[-1] == ' ')
-        && (p[length] == ' ' || p[length] == '\0'))
-      return TRUE;
-  return FALSE;
 }
 
 gboolean

@@ -28,11 +28,6 @@ typedef enum
  * but "Total after discount" is a total. */
 QmCsvRowKind qm_csv_row_kind_of (const char *words);
 
-/* Whether words are a discount and nothing else, so that they are one whatever
- * its sign: few, and without the name of a model ("Volume discount", "less 5 %
- * rebate"; not "RTX A6000, education discount"). */
-gboolean qm_csv_words_are_a_discount (const char *words);
-
 /* How something is offered. */
 typedef enum
 {
@@ -45,18 +40,6 @@ typedef enum
 /* What words say about that; what is offered besides or instead is in no
  * total. */
 QmCsvOffered qm_csv_words_offer (const char *words);
-
-/* Reads a text that begins with the name of one of several alternatives:
- * "Option A", "Variante 2: mit H100".
- *
- * rest: (out) (optional) (transfer none): what follows, within `text`.
- *
- * Returns: (transfer full) (nullable): its name, "Option A". */
-char *qm_csv_alternative_parse (const char *text, const char **rest);
-
-/* Whether a name stands anywhere among words, both normalized: "option a" in
- * "total option a ttc". */
-gboolean qm_csv_words_name (const char *normal, const char *name);
 
 /* Whether a cell for an amount says that there is nothing to pay, or that the
  * price is to be asked for. */

@@ -73,7 +73,7 @@ static void
 share_common (QmCsvReader *reader, QmCsvDraft *common)
 {
   g_autoptr (GPtrArray) alternatives = alternatives_of (reader, common);
-  gboolean is_whole = common->has_totals && has_quoted_line (common);
+  gboolean is_whole = common->n_summed > 0 && has_quoted_line (common);
 
   if (alternatives->len > QM_CSV_MAX_ALTERNATIVES
       || alternatives->len * (guint64) common->notes->len > MAX_COPIES)

@@ -6,6 +6,9 @@
 
 #include "pricing/formats/qm-csv-reader.h"
 
+#include "pricing/formats/qm-csv-alternative.h"
+#include "pricing/formats/qm-csv-discount.h"
+#include "pricing/qm-exact.h"
 #include "pricing/quotes/qm-line-ask.h"
 #include "pricing/quotes/qm-quote-read.h"
 
@@ -41,6 +44,7 @@ static int
 find_amount (QmCsvReader *reader, guint row)
 {
   int column = qm_csv_mapping_column (reader->mapping, QM_CSV_TOTAL);
+  int quantity = qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY);
   gint64 micros;
   char currency[4];
 
@@ -52,6 +56,8 @@ find_amount (QmCsvReader *reader, guint row)
     {
       const char *cell = qm_sheet_cell (reader->sheet, row, (guint) column);
 
+      if (column == quantity)
+        continue;
       if (cell[0] == '=')
         return column;
       if (cell[0] != '\0' && strchr (cell, '%') == NULL
@@ -94,33 +100,39 @@ is_negative (QmCsvReader *reader, guint row)
          && amount < 0;
 }
 
-/* "1", "1,00", "1 pc" */
-static gboolean
-is_one (const char *quantity)
+/* How many pieces a row has, in millionths; one where it does not say. */
+static gint64
+pieces_of (QmCsvReader *reader, guint row)
 {
-  gsize length = strspn (quantity, "0123456789., ");
-  g_autofree char *number = g_strndup (quantity, length);
+  g_autofree char *quantity = qm_csv_cell_of (reader, row, QM_CSV_QUANTITY);
+  g_autofree char *number = NULL;
   gint64 micros;
   char currency[4];
 
+  if (quantity == NULL)
+    return QM_MICROS_PER_UNIT;
+  number = g_strndup (quantity, strspn (quantity, "0123456789., "));
   g_strchomp (number);
-  return qm_amount_parse (number, QM_DECIMAL_GUESS, &micros, currency)
-         && micros == QM_MICROS_PER_UNIT;
+  return qm_amount_parse (number, reader->mapping->decimal, &micros, currency)
+                 && micros > 0
+             ? micros
+             : QM_MICROS_PER_UNIT;
 }
 
-/* Whether a row that has a quantity is nothing but a discount whose sign was
- * forgotten: a few words without a model's number, once, with an amount. */
+/* Whether a row that has a quantity is a discount, though its amount is above
+ * zero, or its rate alone is written. */
 static gboolean
-is_discount_once (QmCsvReader *reader, guint row, const char *words)
+takes_off (QmCsvReader *reader, guint row, const char *words)
 {
   g_autofree char *said = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
-  g_autofree char *quantity = qm_csv_cell_of (reader, row, QM_CSV_QUANTITY);
+  const char *text = said != NULL ? said : words;
   gint64 amount;
 
-  return quantity != NULL && is_one (quantity)
-         && (qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &amount)
-             || qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &amount))
-         && qm_csv_words_are_a_discount (said != NULL ? said : words);
+  if (qm_csv_words_take_off (text) != QM_CSV_OFF_TAKEN)
+    return FALSE;
+  return qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &amount)
+         || qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &amount)
+         || qm_csv_percent_in (text) != 0;
 }
 
 /* What a row of totals means.  Totals have no quantity; something taken off may
@@ -136,9 +148,8 @@ kind_of_row (QmCsvReader *reader, guint row, const char *words)
     return QM_CSV_ROW_LINE;
   if (!qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
       || (part != NULL && strcmp (part, words) != 0))
-    return negative || is_discount_once (reader, row, words)
-               ? QM_CSV_ROW_DISCOUNT
-               : QM_CSV_ROW_LINE;
+    return negative || takes_off (reader, row, words) ? QM_CSV_ROW_DISCOUNT
+                                                      : QM_CSV_ROW_LINE;
   kind = qm_csv_row_kind_of (words);
   if (negative && (kind == QM_CSV_ROW_LINE || kind == QM_CSV_ROW_CHARGE))
     return QM_CSV_ROW_DISCOUNT;
@@ -242,7 +253,10 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
   qm_csv_head_take_currency (draft->quote, words);
   draft->rent = draft->rent || qm_words_say_rent (words);
   micros = qm_csv_cell_amount (reader, draft, row, column);
-  if (micros == QM_AMOUNT_UNSTATED)
+  if (micros == QM_AMOUNT_UNSTATED
+      || (column == qm_csv_mapping_column (reader->mapping, QM_CSV_PRICE)
+          && !qm_exact_scale (micros, pieces_of (reader, row),
+                              QM_MICROS_PER_UNIT, &micros)))
     return TRUE;
   read_gross (reader, draft, row, kind, micros);
   if (kind == QM_CSV_ROW_DISCOUNT)

@@ -294,6 +294,12 @@ qm_csv_field_of (const char *name, int *tax)
   return field;
 }
 
+QmCsvField
+qm_csv_field_exactly (const char *normal)
+{
+  return find_field (normal, strlen (normal));
+}
+
 const char *
 qm_csv_field_name (QmCsvField field)
 {

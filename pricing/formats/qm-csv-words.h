@@ -49,6 +49,9 @@ typedef enum
  *   it says nothing. */
 QmCsvField qm_csv_field_of (const char *name, int *tax);
 
+/* The field that normalized words mean as they stand (qm_csv_normalize()). */
+QmCsvField qm_csv_field_exactly (const char *normal);
+
 /* The name of a field as files have it; static. */
 const char *qm_csv_field_name (QmCsvField field);
 

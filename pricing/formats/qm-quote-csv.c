@@ -4,6 +4,7 @@
 
 #include "pricing/formats/qm-csv-reader.h"
 
+#include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/quotes/qm-line-ask.h"
 #include "pricing/quotes/qm-quote-read.h"
 
@@ -58,21 +59,37 @@ alternative_in_column (QmCsvReader *reader, guint row, int column)
   return qm_csv_alternative_parse (both, NULL);
 }
 
-/* The name that a description begins with: "Variante A: Workstation". */
+/* The name in the description, "Variante A: Workstation", "Server (option B)",
+ * or in a cell beside it.  A name alone is that of a line where it has a
+ * quantity. */
 static char *
 alternative_in_words (QmCsvReader *reader, guint row)
 {
+  static const QmCsvField beside[] = { QM_CSV_NUMBER, QM_CSV_PART_NUMBER,
+                                       QM_CSV_NOTE };
   g_autofree char *words = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
-  g_autofree char *name = NULL;
-  const char *rest = NULL;
+  char *name = NULL;
 
   if (words != NULL)
-    name = qm_csv_alternative_parse (words, &rest);
-  return name != NULL && rest[0] != '\0' ? g_steal_pointer (&name) : NULL;
+    name = qm_csv_alternative_find (words);
+  if (name == NULL && words != NULL
+      && !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
+    name = qm_csv_alternative_parse (words, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (beside) && name == NULL; i++)
+    {
+      g_autofree char *text = qm_csv_cell_of (reader, row, beside[i]);
+      const char *rest = "";
+
+      if (text != NULL)
+        name = qm_csv_alternative_parse (text, &rest);
+      if (rest[0] != '\0')
+        g_clear_pointer (&name, g_free);
+    }
+  return name;
 }
 
-/* Which alternative a row is of: as its column says, or as its description
- * begins, or as the heading above it.  A part is of that of the row above.
+/* Which alternative a row is of: as its column says, or as its words say,
+ * or as the heading above it.  A part is of that of the row above.
  * NULL: of none. */
 static char *
 alternative_of (QmCsvReader *reader, guint row)
@@ -346,6 +363,8 @@ read_heading (QmCsvReader *reader, guint row)
   if (text == NULL)
     return FALSE;
   name = qm_csv_alternative_parse (text, NULL);
+  if (name == NULL)
+    name = qm_csv_alternative_in_brackets (text);
   if (name != NULL)
     {
       replace (&reader->alternative, g_steal_pointer (&name));

@@ -34,14 +34,11 @@ static const char board_words[] =
 static const char edition_words[] = "edition ed";
 static const char before_edition[] = "blackwell ada for fur pour para per";
 
+/* Those besides what qm_words_name_service() knows. */
 static const char service_words[] =
-    "warranty garantie garanzia garantia gwarancja support prosupport "
-    "supportpack service services serviceleistung wartung maintenance "
-    "installation installationsservice install deployment inbetriebnahme setup "
-    "einrichtung training schulung licence license licenses licences lizenz "
-    "lizenzen licencia licenza subscription abonnement carepack nbd sla onsite "
-    "vorort software consulting beratung montage assembly integration burnin "
-    "extension garantieverlangerung herstellergarantie";
+    "installationsservice inbetriebnahme setup einrichtung training schulung "
+    "software consulting beratung montage assembly integration burnin course "
+    "workshop formation formacion corso cursus szkolenie";
 
 static const char shipping_words[] =
     "shipping freight delivery versand versandkosten lieferung fracht "
@@ -114,8 +111,18 @@ split (const QmQuoteLine *line, QmWords *words, int *phrase, int *head)
       *phrase = i;
   *head = *phrase;
   for (int i = 1; i < *head; i++)
-    if (g_ascii_isdigit (words->words[i][0]) && has (words, i, machine_words))
+    if (g_ascii_isdigit (words->words[i][0]) && !qm_words_are_time (words, i)
+        && has (words, i, machine_words))
       *head = i;
+}
+
+static gboolean
+has_service (const QmWords *words, int n)
+{
+  QmWords first = *words;
+
+  first.n = MIN (n, words->n);
+  return has (words, n, service_words) || qm_words_name_service (&first);
 }
 
 /* Whether words around GPUs are of a machine, and not of an edition. */
@@ -159,13 +166,25 @@ qm_line_thing (const QmCatalog *catalog, const QmQuoteLine *line)
                : QM_THING_MACHINE;
   if (has (&words, phrase, shipping_words))
     return QM_THING_SHIPPING;
-  if (has (&words, head, service_words))
+  if (has_service (&words, head))
     return QM_THING_SERVICE;
   if (has (&words, phrase, shell_words) || has (&words, head, part_words))
     return QM_THING_PART;
   if (has (&words, head, machine_words))
     return QM_THING_MACHINE;
   return has (&words, head, processor_words) ? QM_THING_PART : QM_THING_OTHER;
+}
+
+gboolean
+qm_line_names_service (const QmQuoteLine *line)
+{
+  QmWords words;
+  int phrase, head;
+
+  g_return_val_if_fail (line != NULL, FALSE);
+
+  split (line, &words, &phrase, &head);
+  return has_service (&words, words.n);
 }
 
 gboolean
@@ -180,8 +199,7 @@ qm_line_is_processor (const QmQuoteLine *line)
   return (line->thing == QM_THING_UNSTATED || line->thing == QM_THING_PART)
          && has (&words, head, processor_words)
          && !has (&words, phrase, for_processor_words)
-         && !has (&words, phrase, shell_words)
-         && !has (&words, phrase, service_words);
+         && !has (&words, phrase, shell_words) && !has_service (&words, phrase);
 }
 
 gboolean
@@ -208,4 +226,59 @@ qm_line_names_desktop (const QmQuoteLine *line)
   split (line, &words, &phrase, &head);
   return has (&words, words.n, desktop_words)
          && !has (&words, words.n, rack_words);
+}
+
+/* "h100", "l40s", "a6000", "mi300x": letters of a model and its number. */
+static gboolean
+is_model (const char *word)
+{
+  static const char series[] = "a h b l t v p k gb gh mi rtx gtx";
+  gsize letters = strspn (word, "abcdefghijklmnopqrstuvwxyz");
+  gsize digits = strspn (word + letters, "0123456789");
+  g_autofree char *prefix = g_strndup (word, letters);
+
+  return digits >= (letters == 1 && strchr ("lt", word[0]) != NULL ? 1 : 2)
+         && strlen (word + letters + digits) <= 2
+         && qm_word_in (prefix, series);
+}
+
+static gboolean
+names_model (const QmWords *words)
+{
+  for (int i = 0; i < words->n; i++)
+    if (is_model (words->words[i]))
+      return TRUE;
+  return qm_words_name_gpu (words);
+}
+
+gboolean
+qm_words_name_model (const char *text)
+{
+  QmWords words;
+
+  g_return_val_if_fail (text != NULL, FALSE);
+
+  qm_words_split (&words, text);
+  return names_model (&words);
+}
+
+gboolean
+qm_words_name_goods (const char *text)
+{
+  static const char gpu_words[] =
+      "gpu gpus grafikkarte grafikkarten karte karten card cards carte cartes "
+      "tarjeta tarjetas scheda schede kaart kaarten karta karty placa placas";
+  static const char *const lists[] = {
+    machine_words, inner_words, around_words,   board_words, processor_words,
+    shell_words,   part_words,  shipping_words, gpu_words,
+  };
+  QmWords words;
+
+  g_return_val_if_fail (text != NULL, FALSE);
+
+  qm_words_split (&words, text);
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
+    if (has (&words, words.n, lists[i]))
+      return TRUE;
+  return names_model (&words) || has_service (&words, words.n);
 }

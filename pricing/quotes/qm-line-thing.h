@@ -16,6 +16,10 @@ G_BEGIN_DECLS
  * QM_THING_UNSTATED. */
 QmLineThing qm_line_thing (const QmCatalog *catalog, const QmQuoteLine *line);
 
+/* Whether a service is among the words of a line, whatever it sells: a
+ * warranty, support, an installation. */
+gboolean qm_line_names_service (const QmQuoteLine *line);
+
 /* Whether a part is a processor: what makes a machine of parts. */
 gboolean qm_line_is_processor (const QmQuoteLine *line);
 
@@ -25,5 +29,10 @@ gboolean qm_line_is_shell (const QmQuoteLine *line);
 /* Whether words name a desktop or workstation instead of a machine for a
  * rack. */
 gboolean qm_line_names_desktop (const QmQuoteLine *line);
+
+/* Whether words name a model of GPU ("H100", "RTX 4090"), or anything that is
+ * sold: that, a machine, a part, a service. */
+gboolean qm_words_name_model (const char *text);
+gboolean qm_words_name_goods (const char *text);
 
 G_END_DECLS

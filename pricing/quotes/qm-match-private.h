@@ -16,6 +16,7 @@
 typedef struct
 {
   char words[QM_MATCH_MAX_WORDS][QM_MATCH_WORD_BYTES];
+  gboolean parted[QM_MATCH_MAX_WORDS]; /* a comma or the like stands before */
   int n;
 } QmWords;
 
@@ -63,7 +64,8 @@ typedef struct
 {
   GPtrArray *items; /* of const char *, ids, each once */
   gboolean sure;    /* the only item is meant */
-  gboolean around;  /* something made for a GPU, or ready for one */
+  gboolean around;  /* something made for a GPU, or ready for one ... */
+  gboolean service; /* ... perhaps: a service, or a machine with one */
   int gpus;         /* in one unit; 0: unknown */
 } QmWordMatch;
 
@@ -75,14 +77,34 @@ gboolean qm_word_in (const char *word, const char *list);
 /* GiB of a word such as "80gb"; 0: it is no memory. */
 int qm_word_memory (const char *word);
 
+/* A whole number from 1 to 16; 0: it is none. */
+int qm_word_small_number (const char *word);
+
+/* Makers and other words that may stand between a number and a GPU. */
+extern const char qm_match_fillers[];
+
 /* What a GPU's name and form factor say. */
 void qm_gpu_key_init (QmGpuKey *key, const QmGpu *gpu);
 
 /* How many GPUs the words around the one at `head` say; 0: nothing. */
 int qm_words_count (const QmWords *words, int head);
 
-/* Whether the words are about something for a GPU, named at `head`. */
-gboolean qm_words_are_around (const QmWords *words, int head);
+/* Whether words are about something for a GPU, and not about it. */
+typedef enum
+{
+  QM_AROUND_NOT,
+  QM_AROUND_PERHAPS, /* "DGX H100 3 years support" */
+  QM_AROUND_SURELY   /* "NVLink bridge for A100" */
+} QmAround;
+
+/* That of the words around the GPU that is named at `head`. */
+QmAround qm_words_around (const QmWords *words, int head);
+
+/* Whether a service is among the words: a warranty, support, a licence. */
+gboolean qm_words_name_service (const QmWords *words);
+
+/* Whether a time begins at word `i`: "36 months", "5yr". */
+gboolean qm_words_are_time (const QmWords *words, int i);
 
 /* Finds the GPUs that words are about.  `match->items` is the caller's, and is
  * added to. */

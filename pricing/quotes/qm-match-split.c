@@ -35,6 +35,7 @@ append (QmWords *words, const char *word, gsize length)
   if (words->n >= QM_MATCH_MAX_WORDS || length == 0)
     return;
   length = MIN (length, QM_MATCH_WORD_BYTES - 1);
+  words->parted[words->n] = FALSE;
   memcpy (words->words[words->n], word, length);
   words->words[words->n++][length] = '\0';
 }
@@ -124,6 +125,7 @@ join (QmWords *words)
       else if (qm_word_in (word, "water wasser")
                && qm_word_in (next, "block blocks"))
         g_strlcpy (joined, "waterblock", sizeof joined);
+      words->parted[n] = words->parted[i];
       if (joined[0] != '\0')
         {
           g_strlcpy (words->words[n++], joined, QM_MATCH_WORD_BYTES);
@@ -135,16 +137,63 @@ join (QmWords *words)
   words->n = n;
 }
 
+/* Words of Japanese and Chinese that tell what is sold; of others, nothing is
+ * left in ASCII. */
+static char *
+to_ascii (const char *text)
+{
+  static const char *const names[][2] = {
+    { "保守", " maintenance " },
+    { "サポート", " support " },
+    { "保証", " warranty " },
+    { "保修", " warranty " },
+    { "维保", " maintenance " },
+    { "維護", " maintenance " },
+    { "维护", " maintenance " },
+    { "技术支持", " support " },
+    { "オンサイト", " onsite " },
+    { "サーバ", " server " },
+    { "服务器", " server " },
+    { "年間", " years " },
+    { "年", " years " },
+    { "ヶ月", " months " },
+    { "か月", " months " },
+    { "个月", " months " },
+    { "、", ", " },
+    { "，", ", " },
+  };
+  g_autoptr (GString) names_replaced = NULL;
+
+  if (g_str_is_ascii (text))
+    return g_strdup (text);
+  names_replaced = g_string_new (text);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    g_string_replace (names_replaced, names[i][0], names[i][1], 0);
+  return g_str_to_ascii (names_replaced->str, "C");
+}
+
+/* Whether a mark ends what was said: a comma, a bracket, a dash with spaces
+ * around it. */
+static gboolean
+is_mark (const char *text, const char *p)
+{
+  return strchr (",;:([+|\n", *p) != NULL
+         || (*p == '-' && p > text && p[-1] == ' ' && p[1] == ' ');
+}
+
 void
 qm_words_split (QmWords *words, const char *text)
 {
-  g_autofree char *ascii = g_str_to_ascii (text, "C");
+  g_autofree char *ascii = to_ascii (text);
   char word[QM_MATCH_WORD_BYTES * 2];
+  gboolean mark = FALSE;
   gsize n = 0;
 
   words->n = 0;
   for (const char *p = ascii;; p++)
     {
+      int first = words->n;
+
       if (g_ascii_isalnum (*p))
         {
           if (n < sizeof word - 1)
@@ -154,9 +203,15 @@ qm_words_split (QmWords *words, const char *text)
       word[n] = '\0';
       if (n > 0)
         append_apart (words, word);
+      if (words->n > first)
+        {
+          words->parted[first] = mark;
+          mark = FALSE;
+        }
       n = 0;
       if (*p == '\0')
         break;
+      mark = mark || is_mark (ascii, p);
     }
   join (words);
 }

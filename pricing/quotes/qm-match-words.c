@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makers and other words that may stand between a number and a GPU. */
-static const char fillers[] =
+const char qm_match_fillers[] =
     "nvidia amd geforce rtx gtx tesla quadro radeon instinct pny asus msi "
     "gigabyte zotac palit gainward inno3d evga dell hp hpe lenovo supermicro "
     "leadtek thinksystem gpu gpus hgx sxm sxm2 sxm4 sxm5 pcie nvl tensor core "
@@ -21,14 +20,6 @@ static const char context_words[] =
     "grafik grafica graficzna graphique instinct amd radeon accelerator tensor "
     "hgx dgx vga video ampere hopper blackwell volta turing pny videokarta "
     "grafikkort beschleuniger";
-
-static const char with_words[] =
-    "with incl including includes included inkl inklusive mit w avec con met z "
-    "com plus inc";
-
-static const char for_words[] =
-    "for fur fuer pour para voor dla do compatible kompatibel supports "
-    "supporting unterstutzt fits suits";
 
 static const char *
 at (const QmWords *words, int i)
@@ -122,9 +113,8 @@ qm_gpu_key_init (QmGpuKey *key, const QmGpu *gpu)
     key->memory = (int) lround (gpu->memory_gib);
 }
 
-/* A whole number from 1 to 16; 0: it is none. */
-static int
-small_number (const char *word)
+int
+qm_word_small_number (const char *word)
 {
   gsize digits = strspn (word, "0123456789");
   int number;
@@ -156,16 +146,17 @@ count_before (const QmWords *words, int head)
     {
       const char *word = at (words, i);
       gsize digits = strspn (word, "0123456789");
-      int number = small_number (word);
+      int number = qm_word_small_number (word);
 
       if (digits > 0 && digits <= 2 && strcmp (word + digits, "x") == 0
           && atoi (word) <= 16)
         return atoi (word);
-      if (strcmp (word, "x") == 0 && small_number (at (words, i - 1)) > 0)
-        return small_number (at (words, i - 1));
+      if (strcmp (word, "x") == 0
+          && qm_word_small_number (at (words, i - 1)) > 0)
+        return qm_word_small_number (at (words, i - 1));
       if (number > 0 && !is_of_slot (words, i))
         return number;
-      if (!qm_word_in (word, fillers) && qm_word_memory (word) == 0)
+      if (!qm_word_in (word, qm_match_fillers) && qm_word_memory (word) == 0)
         return 0;
     }
   return 0;
@@ -178,10 +169,10 @@ count_after (const QmWords *words, int head)
   for (int i = head + 1; i < words->n && i <= head + 10; i++)
     {
       const char *word = at (words, i);
-      int number = word[0] == 'x' ? small_number (word + 1) : 0;
+      int number = word[0] == 'x' ? qm_word_small_number (word + 1) : 0;
 
       if (strcmp (word, "x") == 0)
-        number = small_number (at (words, i + 1));
+        number = qm_word_small_number (at (words, i + 1));
       if (number > 1 && number < 16 && !is_of_slot (words, i))
         return number;
     }
@@ -194,9 +185,9 @@ count_gpus (const QmWords *words)
 {
   for (int i = 1; i < words->n; i++)
     if (qm_word_in (at (words, i), "gpu gpus karten")
-        && small_number (at (words, i - 1)) > 0
+        && qm_word_small_number (at (words, i - 1)) > 0
         && !qm_word_in (at (words, i - 2), "to zu max gen a supports rtx"))
-      return small_number (at (words, i - 1));
+      return qm_word_small_number (at (words, i - 1));
   return 0;
 }
 
@@ -216,114 +207,6 @@ qm_words_count (const QmWords *words, int head)
   if (count == 0 && !has (words, "hgx"))
     count = 1;
   return count;
-}
-
-/* "for NVIDIA A100", "supports up to 8x H100". */
-static gboolean
-is_for (const QmWords *words, int head)
-{
-  for (int i = head - 1; i >= 0 && i >= head - 8; i--)
-    {
-      const char *word = at (words, i);
-      gsize digits = strspn (word, "0123456789");
-
-      if (qm_word_in (word, for_words))
-        return TRUE;
-      if (qm_word_in (word, "to zu")
-          && qm_word_in (at (words, i - 1), "up bis"))
-        return TRUE;
-      if (!qm_word_in (word, fillers) && !qm_word_in (word, "x to zu up bis")
-          && small_number (word) == 0 && qm_word_memory (word) == 0
-          && !(digits > 0 && strcmp (word + digits, "x") == 0)
-          && !qm_word_in (word, "slot slots dual single wide fach with dgx"))
-        return FALSE;
-    }
-  return FALSE;
-}
-
-/* Whether one of some words stands from `from` to before `to`. */
-static gboolean
-stands_between (const QmWords *words, int from, int to, const char *list)
-{
-  for (int i = MAX (from, 0); i < MIN (to, words->n); i++)
-    if (qm_word_in (words->words[i], list))
-      return TRUE;
-  return FALSE;
-}
-
-/* Whether there are but numbers and times from there on: "3 years". */
-static gboolean
-are_times (const QmWords *words, int from)
-{
-  static const char times[] = "year years yr yrs y month months jahre jahr "
-                              "monate ans mois anos meses anni mesi jaar lat";
-
-  for (int i = from; i < words->n; i++)
-    {
-      const char *word = words->words[i];
-      const char *rest = word + strspn (word, "0123456789");
-
-      if (rest[0] != '\0' && !qm_word_in (rest, times))
-        return FALSE;
-    }
-  return TRUE;
-}
-
-/* "Business Standard Support 3 years", which is sold for a machine; not "with
- * premium support", nor "3 years standard support". */
-static gboolean
-is_support (const QmWords *words, int head, int i)
-{
-  static const char tiers[] =
-      "standard premium business enterprise basic critical essential advanced";
-  static const char support[] = "support prosupport care";
-
-  if (i <= head + 1 || !qm_word_in (at (words, i), support)
-      || !qm_word_in (at (words, i - 1), tiers) || !are_times (words, i + 1))
-    return FALSE;
-  for (int j = head + 1; j < i; j++)
-    if (small_number (at (words, j)) > 0)
-      return FALSE;
-  return TRUE;
-}
-
-gboolean
-qm_words_are_around (const QmWords *words, int head)
-{
-  static const char always[] =
-      "bridge bridges cable cables kabel waterblock waterblocks backplate "
-      "riser dongle wasserblock wasserkuhler nvlinkbridge contract vertrag "
-      "wartungsvertrag servicevertrag supportvertrag onderhoudscontract";
-  static const char before[] =
-      "heatsink bracket brackets halterung cooler kuhler fan fans lufter "
-      "license licence lizenz licencia licenza licentie subscription warranty "
-      "garantie support service installation maintenance wartung enablement "
-      "shroud duct nvlink holder sag adapter insurance versicherung assurance "
-      "seguro duty prosupport carepack supportpack garantieverlangerung "
-      "gewahrleistung serviceleistung garantia garanzia gwarancja gwarancyjny "
-      "manutencao mantenimiento manutenzione onderhoud serwis konserwacja "
-      "licenca licencja assistenza soporte suporte asistencia ondersteuning "
-      "wsparcie contrato contrat contratto umowa course schulung workshop";
-
-  static const char whole[] = "server servers workstation poweredge proliant "
-                              "superserver node system";
-  int end = stands_between (words, 0, head, whole) ? head : head + 7;
-
-  for (int i = 0; i < words->n && i <= end; i++)
-    {
-      const char *word = words->words[i];
-      gboolean is_noun =
-          qm_word_in (word, always)
-          || (i < head && i >= head - 8 && qm_word_in (word, before))
-          || is_support (words, head, i);
-
-      if (is_noun && !stands_between (words, i - 4, i, with_words)
-          && !(i < head && stands_between (words, i, head, with_words))
-          && !(i > head && small_number (at (words, i - 1)) > 0)
-          && strcmp (at (words, i - 1), "1pcs") != 0)
-        return TRUE;
-    }
-  return is_for (words, head);
 }
 
 /* The words about one GPU. */
@@ -674,13 +557,15 @@ match_mention (Mention *mention,
 {
   g_autoptr (GPtrArray) left = g_ptr_array_new ();
   const char *word = at (mention->words, mention->head);
+  QmAround around;
 
   for (guint i = 0; i < n_keys; i++)
     if (keys[i].head[0] != '\0' && is_head (word, keys[i].head))
       g_ptr_array_add (left, (gpointer) &keys[i]);
   if (left->len == 0 || !is_meant (mention))
     return;
-  if (qm_words_are_around (mention->words, mention->head))
+  around = qm_words_around (mention->words, mention->head);
+  if (around == QM_AROUND_SURELY)
     {
       match->around = TRUE;
       return;
@@ -690,7 +575,8 @@ match_mention (Mention *mention,
     add_item (match, ((const QmGpuKey *) g_ptr_array_index (left, i))->gpu->id);
   if (left->len == 0)
     return;
-  if (left->len > 1 || mention->forced
+  match->service = match->service || around == QM_AROUND_PERHAPS;
+  if (left->len > 1 || mention->forced || around == QM_AROUND_PERHAPS
       || !has_context (mention, g_ptr_array_index (left, 0)))
     match->sure = FALSE;
   match->gpus =
@@ -709,15 +595,25 @@ match_spark (const QmWords *words,
              QmWordMatch *match)
 {
   for (int i = 1; i < words->n; i++)
-    if (strcmp (words->words[i], "spark") == 0
-        && strcmp (words->words[i - 1], "dgx") == 0)
+    {
+      QmAround around;
+
+      if (strcmp (words->words[i], "spark") != 0
+          || strcmp (words->words[i - 1], "dgx") != 0
+          || (around = qm_words_around (words, i)) == QM_AROUND_SURELY)
+        continue;
       for (guint j = 0; j < n_keys; j++)
-        if (strstr (keys[j].gpu->name, "DGX Spark") != NULL
-            && !qm_words_are_around (words, i))
+        if (strstr (keys[j].gpu->name, "DGX Spark") != NULL)
           {
             add_item (match, keys[j].gpu->id);
             match->gpus = MAX (match->gpus, qm_words_count (words, i - 1));
           }
+      if (around == QM_AROUND_PERHAPS)
+        {
+          match->service = TRUE;
+          match->sure = FALSE;
+        }
+    }
 }
 
 void

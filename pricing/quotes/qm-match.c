@@ -433,7 +433,10 @@ qm_matcher_match (const QmMatcher *matcher,
       if (part != NULL && !words.around)
         combine (matcher, part, &words, match);
       else
-        conclude (match, words.items, words.sure, words.gpus);
+        {
+          conclude (match, words.items, words.sure, words.gpus);
+          match->service = words.service;
+        }
     }
   g_ptr_array_unref (words.items);
 }
@@ -474,9 +477,44 @@ qm_matcher_may_be (const QmMatcher *matcher,
   return may;
 }
 
+/* Whether another line of a quote has surely one of some GPUs. */
+static gboolean
+has_in_other_line (const QmQuote *quote, const QmQuoteLine *line)
+{
+  for (guint i = 0; i < quote->lines->len; i++)
+    {
+      const QmQuoteLine *other = g_ptr_array_index (quote->lines, i);
+
+      if (other != line && other->item != NULL
+          && other->match != QM_MATCH_AMBIGUOUS
+          && lists (line->candidates, other->item))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Of what may be a machine or the service for one, it is the service if the
+ * machine stands in another line. */
+static void
+settle_services (const GPtrArray *services, const QmQuote *quote)
+{
+  for (guint i = 0; i < services->len; i++)
+    {
+      QmQuoteLine *line = g_ptr_array_index (services, i);
+
+      if (!has_in_other_line (quote, line))
+        continue;
+      line->match = QM_MATCH_NONE;
+      line->gpus = 0;
+      g_clear_pointer (&line->candidates, g_free);
+    }
+}
+
 void
 qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
 {
+  g_autoptr (GPtrArray) services = g_ptr_array_new ();
+
   g_return_if_fail (matcher != NULL && quote != NULL);
 
   for (guint i = 0; i < quote->lines->len; i++)
@@ -494,7 +532,10 @@ qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
       if ((line->answered & QM_ASK_PACK) == 0)
         line->gpus = match.gpus;
       line->candidates = match.candidates;
+      if (match.service && match.state == QM_MATCH_AMBIGUOUS)
+        g_ptr_array_add (services, line);
     }
+  settle_services (services, quote);
   for (guint i = 0; i < quote->lines->len; i++)
     qm_line_ask_words (matcher->catalog, quote, i);
 }

@@ -4,6 +4,8 @@
 
 #include "pricing/quotes/qm-plausible.h"
 
+#include "pricing/formats/qm-csv-discount.h"
+#include "pricing/formats/qm-csv-phrases.h"
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
@@ -200,14 +202,75 @@ known_text (const QmCatalog *catalog, const char *gpu)
   return g_strdup_printf (_ ("%s to %s"), from, to);
 }
 
+/* Whether the words of a line name something that a GPU can be sold with, and
+ * that can be sold, or taken off, alone. */
+static gboolean
+names_besides (const QmQuoteLine *line)
+{
+  g_autofree char *normal =
+      qm_csv_normalize (line->description != NULL ? line->description : "");
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (qm_csv_word_is_discount (words[i]))
+      return TRUE;
+  return qm_line_names_service (line);
+}
+
+/* Whether what names a service or a discount costs less than its GPUs are known
+ * to, or do in another line. */
+static gboolean
+may_be_besides (const QmQuote *quote,
+                const QmCatalog *catalog,
+                const QmQuoteLine *line,
+                QmRates *rates,
+                gint64 usd_micros)
+{
+  gint64 low, high, other_micros;
+
+  if (!names_besides (line))
+    return FALSE;
+  if (!qm_known_prices (catalog, line->item, &low, &high))
+    low = 0;
+  for (guint i = 0; i < quote->lines->len; i++)
+    {
+      const QmQuoteLine *other = g_ptr_array_index (quote->lines, i);
+
+      if (other != line && other->role == QM_LINE_QUOTED && other->gpus > 0
+          && g_strcmp0 (other->item, line->item) == 0
+          && price_of_unit (quote, other, rates, &other_micros))
+        low = MAX (low, other_micros / other->gpus);
+    }
+  return (Wide) usd_micros * 3
+         < (Wide) low * line->gpus * QM_PLAUSIBLE_BESIDES_OF_3;
+}
+
+static void
+find_price (QmQuote *quote,
+            guint index,
+            const QmCatalog *catalog,
+            gint64 usd_micros,
+            const char *format)
+{
+  const QmQuoteLine *line = g_ptr_array_index (quote->lines, index);
+  g_autofree char *place = line->number != NULL
+                               ? g_strdup_printf (_ ("line %s"), line->number)
+                               : g_strdup_printf (_ ("line %u"), index + 1);
+  g_autofree char *known = known_text (catalog, line->item);
+  g_autofree char *is = qm_minor_for_people (
+      qm_money_from_micros (usd_micros / line->gpus, COUNTED_IN).minor,
+      COUNTED_IN);
+
+  qm_read_find (quote, QM_FINDING_WARNING, place, format, is, line->item,
+                known);
+}
+
 static void
 ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
 {
   QmQuoteLine *line = g_ptr_array_index (quote->lines, index);
   QmLineThing thing;
-  g_autofree char *place = NULL;
-  g_autofree char *known = NULL;
-  g_autofree char *is = NULL;
+  gboolean far;
   gint64 micros;
 
   /* What may be a rent or a pack is asked about already, and is no price of one
@@ -218,25 +281,23 @@ ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
     return;
   thing = qm_line_thing (catalog, line);
   if ((thing != QM_THING_GPU && thing != QM_THING_MACHINE)
-      || !price_of_unit (quote, line, rates, &micros)
-      || qm_price_is_plausible (catalog, line->item, line->gpus,
-                                thing == QM_THING_MACHINE, micros))
+      || !price_of_unit (quote, line, rates, &micros))
+    return;
+  far = !qm_price_is_plausible (catalog, line->item, line->gpus,
+                                thing == QM_THING_MACHINE, micros);
+  if (!far && !may_be_besides (quote, catalog, line, rates, micros))
     return;
   if ((line->asked & QM_ASK_PRICE) == 0)
-    {
-      place = line->number != NULL
-                  ? g_strdup_printf (_ ("line %s"), line->number)
-                  : g_strdup_printf (_ ("line %u"), index + 1);
-      known = known_text (catalog, line->item);
-      is = qm_minor_for_people (
-          qm_money_from_micros (micros / line->gpus, COUNTED_IN).minor,
-          COUNTED_IN);
-      qm_read_find (quote, QM_FINDING_WARNING, place,
-                    _ ("That is %s for each GPU, far from every known price of "
-                       "%s (%s). It does not count until you have said that "
-                       "the price is right."),
-                    is, line->item, known);
-    }
+    find_price (
+        quote, index, catalog, micros,
+        far ? _ ("That is %s for each GPU, far from every known price of "
+                 "%s (%s). It does not count until you have said that "
+                 "the price is right.")
+            : _ ("That is %s for each GPU, less than %s costs elsewhere "
+                 "(%s), and the line names a service or a discount: it "
+                 "may be that alone. It does not count until you have said "
+                 "that the "
+                 "price is right."));
   qm_quote_line_ask (line, QM_ASK_PRICE);
 }
 

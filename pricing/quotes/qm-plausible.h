@@ -18,6 +18,11 @@ G_BEGIN_DECLS
  * lowest, is asked about. */
 #define QM_PLAUSIBLE_TIMES 3
 
+/* Where the words of a line name a service or a discount, too, it may be that
+ * alone: then it is asked about below two thirds of the lowest price, or of
+ * what the same GPU costs in another line. */
+#define QM_PLAUSIBLE_BESIDES_OF_3 2
+
 /* Prices older than the newest by more than that say nothing of today's. */
 #define QM_PLAUSIBLE_DAYS 730
 
@@ -41,9 +46,9 @@ gboolean qm_price_is_plausible (const QmCatalog *catalog,
                                 gint64 usd_micros);
 
 /* Asks about the quoted lines of a quote, which have been matched, of which the
- * price is far from every known one, with a finding for each that was not
- * asked about before.  What is paid by the hour is not looked at, nor a
- * currency of which no rate is known.
+ * price is far from every known one, or too low for what names a service, with
+ * a finding for each that was not asked about before.  What is paid by the hour
+ * is not looked at, nor a currency of which no rate is known.
  *
  * rates: NULL: US dollars alone. */
 void

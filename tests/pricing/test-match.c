@@ -305,6 +305,66 @@ static const Name names[] = {
   { "NVIDIA DGX H100 with Business Standard Support 3 years", "h100-80gb-sxm",
     8 },
   { "DGX H100, 3 years business standard support", "h100-80gb-sxm", 8 },
+  /* A machine with a service, a service for one, or what may be either */
+  { "DGX H100 3 years support", "?h100-80gb-sxm", 8 },
+  { "DGX H100 support 36 months", "?h100-80gb-sxm", 8 },
+  { "DGX H100 5yr NBD", "?h100-80gb-sxm", 8 },
+  { "DGX H100 Care Pack 5yr", "?h100-80gb-sxm", 8 },
+  { "DGX H100 640GB system 3Y on-site service", "?h100-80gb-sxm", 8 },
+  { "DGX H100 Support 3 Jahre", "?h100-80gb-sxm", 8 },
+  { "DGX H100 Wartung 36 Monate", "?h100-80gb-sxm", 8 },
+  { "DGX H100 Gewährleistung 5 Jahre", "?h100-80gb-sxm", 8 },
+  { "DGX H100 Vor-Ort-Service 5 Jahre", "?h100-80gb-sxm", 8 },
+  { "DGX H100 garantie 3 ans", "?h100-80gb-sxm", 8 },
+  { "DGX H100 contrat de maintenance 36 mois", "?h100-80gb-sxm", 8 },
+  { "DGX H100 maintenance sur site 3 ans", "?h100-80gb-sxm", 8 },
+  { "DGX H100 soporte 3 años", "?h100-80gb-sxm", 8 },
+  { "DGX H100 mantenimiento 36 meses", "?h100-80gb-sxm", 8 },
+  { "DGX H100 manutenzione 3 anni", "?h100-80gb-sxm", 8 },
+  { "DGX H100 estensione garanzia 5 anni", "?h100-80gb-sxm", 8 },
+  { "DGX H100 assistenza 36 mesi", "?h100-80gb-sxm", 8 },
+  { "DGX H100 onderhoud 3 jaar", "?h100-80gb-sxm", 8 },
+  { "DGX H100 3 jaar ondersteuning", "?h100-80gb-sxm", 8 },
+  { "DGX H100 gwarancja 36 miesięcy", "?h100-80gb-sxm", 8 },
+  { "DGX H100 wsparcie 3 lata", "?h100-80gb-sxm", 8 },
+  { "DGX H100 suporte 3 anos", "?h100-80gb-sxm", 8 },
+  { "DGX H100 manutenção 36 meses", "?h100-80gb-sxm", 8 },
+  { "DGX H100 保守 3年", "?h100-80gb-sxm", 8 },
+  { "DGX H100 サポート 36ヶ月", "?h100-80gb-sxm", 8 },
+  { "DGX H100 gold support 24x7", "?h100-80gb-sxm", 8 },
+  { "HGX H100 8-GPU server 36 months warranty", "?h100-80gb-sxm", 8 },
+  { "8x H100 SXM5 server 5 Jahre Gewährleistung", "?h100-80gb-sxm", 8 },
+  { "DGX H100 installation", "?h100-80gb-sxm", 8 },
+  { "DGX H100 NVIDIA AI Enterprise subscription 3 years", "?h100-80gb-sxm", 8 },
+  { "3 years support DGX H100", "", 0 },
+  { "36 months support DGX H100", "", 0 },
+  { "5yr NBD DGX H100", "", 0 },
+  { "5 Jahre NBD on-site DGX H100", "", 0 },
+  { "Care Pack 5yr DGX H100", "", 0 },
+  { "On-site service DGX H100", "", 0 },
+  { "Wartung 36 Monate DGX H100", "", 0 },
+  { "Gewährleistung 5 Jahre DGX H100", "", 0 },
+  { "Vor-Ort-Service DGX H100", "", 0 },
+  { "Entretien DGX H100 36 mois", "", 0 },
+  { "Soporte 3 años DGX H100", "", 0 },
+  { "Assistenza 36 mesi DGX H100", "", 0 },
+  { "Ondersteuning 3 jaar DGX H100", "", 0 },
+  { "Wsparcie 3 lata DGX H100", "", 0 },
+  { "Suporte 3 anos DGX H100", "", 0 },
+  { "保守 3年 DGX H100", "", 0 },
+  { "SLA DGX H100", "", 0 },
+  { "DGX H100 with 3 years support", "h100-80gb-sxm", 8 },
+  { "DGX H100, 3 years support", "h100-80gb-sxm", 8 },
+  { "DGX H100 (incl. 36 Monate Wartung)", "h100-80gb-sxm", 8 },
+  { "DGX H100 - 5yr NBD", "h100-80gb-sxm", 8 },
+  { "DGX H100 mit 3 Jahre Gewährleistung", "h100-80gb-sxm", 8 },
+  { "DGX H100 con soporte 3 años", "h100-80gb-sxm", 8 },
+  { "GPU server, 3 years NBD on-site, 8x H100 SXM5", "h100-80gb-sxm", 8 },
+  { "Server 8x H100 SXM5 2x Xeon 8480 2TB DDR5 3 years support",
+    "h100-80gb-sxm", 8 },
+  { "DGX Spark 3 years support", "?gb10", 1 },
+  { "DGX Spark", "gb10", 1 },
+  { "NVIDIA RTX A6000 48GB 3 Year Warranty", "a6000", 1 },
   { "Rack rails for DGX H100", "", 0 },
   { "Training course DGX H100", "", 0 },
   { "Wartungsvertrag DGX H100", "", 0 },
@@ -392,6 +452,41 @@ test_names (void)
         }
     }
   g_assert_cmpuint (wrong, ==, 0);
+}
+
+/* What may be a machine or a service for one is asked about, unless the machine
+ * stands in another line: then it is the service. */
+static void
+test_services (void)
+{
+  g_autoptr (QmQuote) quote = qm_quote_new ();
+  QmQuoteLine *service = qm_quote_add_line (quote, QM_LINE_QUOTED);
+  QmQuoteLine *other;
+
+  service->description = g_strdup ("DGX H100 3 years support");
+  qm_matcher_apply (matcher, quote);
+  g_assert_cmpint (service->match, ==, QM_MATCH_AMBIGUOUS);
+  g_assert_cmpstr (service->candidates, ==, "h100-80gb-sxm");
+
+  other = qm_quote_add_line (quote, QM_LINE_QUOTED);
+  other->description = g_strdup ("DGX A100 640GB");
+  qm_matcher_apply (matcher, quote);
+  g_assert_cmpint (service->match, ==, QM_MATCH_AMBIGUOUS);
+
+  g_free (other->description);
+  other->description = g_strdup ("NVIDIA DGX H100");
+  qm_matcher_apply (matcher, quote);
+  g_assert_cmpint (other->match, ==, QM_MATCH_FOUND);
+  g_assert_cmpint (service->match, ==, QM_MATCH_NONE);
+  g_assert_null (service->candidates);
+  g_assert_cmpint (service->gpus, ==, 0);
+
+  /* Two services make no machine. */
+  g_free (other->description);
+  other->description = g_strdup ("DGX H100 Wartung 36 Monate");
+  qm_matcher_apply (matcher, quote);
+  g_assert_cmpint (other->match, ==, QM_MATCH_AMBIGUOUS);
+  g_assert_cmpint (service->match, ==, QM_MATCH_AMBIGUOUS);
 }
 
 /* Every GPU is found by its own name and id. */
@@ -580,6 +675,7 @@ main (int argc, char **argv)
                    QM_OK);
   matcher = qm_matcher_new (catalog, directory, NULL, NULL);
   g_test_add_func ("/match/names", test_names);
+  g_test_add_func ("/match/services", test_services);
   g_test_add_func ("/match/catalog", test_catalog);
   g_test_add_func ("/match/part-numbers", test_part_numbers);
   g_test_add_func ("/match/part-and-words", test_part_and_words);

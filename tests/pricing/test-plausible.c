@@ -133,6 +133,13 @@ test_prices (void)
       TRUE },
     { "GPU server, 2 x EPYC 9354, 8 x NVIDIA H100 80GB SXM5", 280000, "USD",
       FALSE },
+    /* What names a service may be no more than that. */
+    { "NVIDIA DGX H100", 60000, "USD", FALSE },
+    { "NVIDIA DGX H100, 3 years support", 48000, "USD", TRUE },
+    { "NVIDIA DGX H100, 3 years support", 290000, "USD", FALSE },
+    { "NVIDIA DGX H100: Wartung, 36 Monate", 55000, "USD", TRUE },
+    { "NVIDIA H100 80GB SXM5, garantie 3 ans", 6000, "USD", TRUE },
+    { "NVIDIA H100 80GB SXM5, garantie 3 ans", 28000, "USD", FALSE },
     /* Around one card may be a machine. */
     { "Workstation, Ryzen 9, 1 x NVIDIA GeForce RTX 3090", 5000, "USD", FALSE },
     { "8 x NVIDIA GeForce RTX 3090", 9000, "USD", FALSE },
@@ -150,9 +157,43 @@ test_prices (void)
       if (asked != cases[i].asked)
         g_error ("“%s” for %g %s", cases[i].words, cases[i].price,
                  cases[i].currency);
-      g_assert_cmpuint (sample_findings (quote, QM_FINDING_WARNING,
-                                         "known price"),
-                        ==, asked);
+      g_assert_cmpuint (sample_findings (quote, QM_FINDING_WARNING, "GPU"), ==,
+                        asked);
+    }
+}
+
+/* What one GPU costs in a line tells of another that may be a discount on it.
+ */
+static void
+test_beside (void)
+{
+  static const struct
+  {
+    const char *words;
+    double price;
+    gboolean asked;
+  } cases[] = {
+    { "NVIDIA H100 80GB SXM5 volume discount", 12000, TRUE },
+    { "NVIDIA H100 80GB SXM5 Garantieverlängerung, 3 Jahre", 12000, TRUE },
+    { "NVIDIA H100 80GB SXM5, education discount", 26000, FALSE },
+    { "NVIDIA H100 80GB SXM5 used", 12000, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (QmQuote) quote =
+          make_quote (cases[i].words, cases[i].price, "USD");
+      QmQuoteLine *other = qm_quote_add_line (quote, QM_LINE_QUOTED);
+
+      other->description = g_strdup ("NVIDIA H100 80GB SXM5");
+      other->quantity_micros = 4 * QM_MICROS_PER_UNIT;
+      other->price_micros = 29000 * (gint64) QM_MICROS_PER_UNIT;
+      qm_matcher_apply (matcher, quote);
+      qm_quote_ask_prices (quote, catalog, rates);
+      if (((qm_quote_line_open (sample_line (quote, 0)) & QM_ASK_PRICE) != 0)
+          != cases[i].asked)
+        g_error ("“%s”", cases[i].words);
+      g_assert_cmpuint (qm_quote_line_open (other), ==, 0);
     }
 }
 
@@ -282,6 +323,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plausible/rents", test_rents);
   g_test_add_func ("/plausible/packs", test_packs);
   g_test_add_func ("/plausible/prices", test_prices);
+  g_test_add_func ("/plausible/beside", test_beside);
   g_test_add_func ("/plausible/again", test_again);
   g_test_add_func ("/plausible/things", test_things);
   g_test_add_func ("/plausible/hours", test_hours);

@@ -2,6 +2,7 @@
 
 /* What rows of a spreadsheet are: discounts, options, alternatives. */
 
+#include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-row.h"
 #include "pricing/formats/qm-quote-csv.h"
 #include "pricing/quotes/qm-quote-read.h"
@@ -72,7 +73,54 @@ test_discounts (void)
     { "2;abzgl. 5 % Treuerabatt;1,00;50,00;\n", 5000 },
     { "2;Less: research rebate;1 pc;50,00;50,00\n", 5000 },
     { "2;RTX A6000, education discount;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
-    { "2;Education discount;2;50,00;100,00\n", QM_AMOUNT_UNSTATED },
+    /* As often as it says. */
+    { "2;Education discount;2;50,00;100,00\n", 10000 },
+    { "2;Trade-in of old servers;2;-50,00;\n", 10000 },
+    { "2;Credit per old card;2;50,00;\n", 10000 },
+    /* Whatever word comes first, in all languages. */
+    { "2;10% off, academic;1;50,00;50,00\n", 5000 },
+    { "2;Credit for trade-in;1;50,00;50,00\n", 5000 },
+    { "2;Credit for trade-in of 2 A100 servers of 2020;1;50,00;50,00\n", 5000 },
+    { "2;Trade-in credit, 2 servers of 2019;1;50,00;50,00\n", 5000 },
+    { "2;Academic rebate on 8 H100;1;50,00;50,00\n", 5000 },
+    { "2;Academic program: 10% discount;1;50,00;50,00\n", 5000 },
+    { "2;Less: 5% for prompt decision, 8 cards;1;50,00;50,00\n", 5000 },
+    { "2;Price reduction;1;50,00;50,00\n", 5000 },
+    { "2;Q4 promotion;1;50,00;50,00\n", 5000 },
+    { "2;Gutschrift Altgeräte (2x V100);1;50,00;50,00\n", 5000 },
+    { "2;Inzahlungnahme Altserver;1;50,00;50,00\n", 5000 },
+    { "2;Rabatt für Forschungseinrichtungen lt. Rahmenvertrag 2026;1;50,00;"
+      "50,00\n",
+      5000 },
+    { "2;Ermäßigung 5 %;1;50,00;50,00\n", 5000 },
+    { "2;5 % Forschungsbonus;1;50,00;50,00\n", 5000 },
+    { "2;Avoir sur commande 2025-118;1;50,00;50,00\n", 5000 },
+    { "2;Remise de 5 % pour l'enseignement;1;50,00;50,00\n", 5000 },
+    { "2;Reprise de l'ancien matériel;1;50,00;50,00\n", 5000 },
+    { "2;Abono por equipo antiguo;1;50,00;50,00\n", 5000 },
+    { "2;Nota de crédito;1;50,00;50,00\n", 5000 },
+    { "2;Bonificación universidades;1;50,00;50,00\n", 5000 },
+    { "2;Accredito per reso;1;50,00;50,00\n", 5000 },
+    { "2;Riduzione 5%;1;50,00;50,00\n", 5000 },
+    { "2;Ritiro usato 2 schede;1;50,00;50,00\n", 5000 },
+    { "2;Inruil oude servers;1;50,00;50,00\n", 5000 },
+    { "2;Aftrek project;1;50,00;50,00\n", 5000 },
+    { "2;Bonifikata dla uczelni;1;50,00;50,00\n", 5000 },
+    { "2;Zniżka 5%;1;50,00;50,00\n", 5000 },
+    { "2;Abatimento por retoma;1;50,00;50,00\n", 5000 },
+    { "2;Redução de preço;1;50,00;50,00\n", 5000 },
+    /* The rate alone. */
+    { "2;10% off, academic;1;;\n", 10000 },
+    { "2;Academic discount 5%;1;;\n", 5000 },
+    /* What is sold, though at a discount. */
+    { "2;GPU server, education discount;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Workstation with academic rebate;1;50,00;50,00\n",
+      QM_AMOUNT_UNSTATED },
+    { "2;Promo RTX 4090;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Cloud credits;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Credit card fee;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Less than container load;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Noise reduction;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -85,6 +133,13 @@ test_discounts (void)
       if (quote->discount_minor != cases[i].discount)
         g_error ("“%s” takes %" G_GINT64_FORMAT " off", cases[i].row,
                  quote->discount_minor);
+      /* A discount is no line beside it, and told. */
+      if (cases[i].discount != QM_AMOUNT_UNSTATED)
+        {
+          g_assert_cmpuint (quote->lines->len, ==, 1);
+          g_assert_cmpuint (
+              sample_findings (quote, QM_FINDING_NOTE, "discount"), >, 0);
+        }
     }
 }
 
@@ -204,6 +259,12 @@ test_alternative_names (void)
     { "Opção 2 – Aluguer", "Opção 2" },
     { "Wariant III", "Wariant III" },
     { "Option 1 (recommended)", "Option 1" },
+    { "(Option A) GPU server", "Option A" },
+    { "[Variante 1] GPU-Server", "Variante 1" },
+    { "Opt. B: GPU server", "Opt. B" },
+    { "Option A GPU server", "Option A" },
+    { "Variante 1/2: GPU-Server", "Variante 1" },
+    { "Option 3 years support", NULL },
     { "Option", NULL },
     { "Optional", NULL },
     { "Option A100 80GB", NULL },
@@ -224,6 +285,48 @@ test_alternative_names (void)
     }
 }
 
+/* Wherever the name stands, but not where something else is counted. */
+static void
+test_alternative_places (void)
+{
+  static const struct
+  {
+    const char *text, *name;
+  } cases[] = {
+    { "8x L40S server (Option A)", "Option A" },
+    { "Servidor con 8x L40S (opción A)", "opción A" },
+    { "Servidor con 8x L40S, opción B", "opción B" },
+    { "GPU-Server [Variante 2] mit 8x L40S", "Variante 2" },
+    { "GPU-Server mit 8x L40S Variante B", "Variante B" },
+    { "GPU server 8x L40S - alternative 2", "alternative 2" },
+    { "GPU server 8x L40S (alternative 2 of 3)", "alternative 2" },
+    { "Serveur 8x L40S (variante b)", "variante b" },
+    { "Server 8x L40S – opzione 1", "opzione 1" },
+    { "GPU-server 8x L40S (optie 1)", "optie 1" },
+    { "Serwer 8x L40S (wariant II)", "wariant II" },
+    { "Servidor 8x L40S, opção 2.", "opção 2" },
+    { "Variante A: 8x L40S", "Variante A" },
+    { "GPU server (Config 1)", "Config 1" },
+    { "GPU server, configuration B", "configuration B" },
+    { "GPU server Option-A", "Option A" },
+    { "GPU server configuration 2", NULL },
+    { "Cluster manager version 2", NULL },
+    { "Option A", NULL },
+    { "8x L40S (option)", NULL },
+    { "NVIDIA A100 (80 GB)", NULL },
+    { "Rails (for option)", NULL },
+    { "", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *name = qm_csv_alternative_find (cases[i].text);
+
+      if (g_strcmp0 (name, cases[i].name) != 0)
+        g_error ("“%s” is “%s”", cases[i].text, name);
+    }
+}
+
 static const QmQuote *
 alternative (GPtrArray *quotes, guint i, const char *name, gint64 lines)
 {
@@ -236,6 +339,92 @@ alternative (GPtrArray *quotes, guint i, const char *name, gint64 lines)
   qm_quote_totals_compute (quote, &totals);
   g_assert_cmpint (totals.lines_minor, ==, lines);
   return quote;
+}
+
+/* Several days in one cell, each with its name. */
+static void
+test_days (void)
+{
+  static const struct
+  {
+    const char *head, *number, *issued, *from, *until;
+    guint asked;
+  } cases[] = {
+    { "Datum: 12.03.2026, gültig bis 30.04.2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Datum;12.03.2026, gültig bis 30.04.2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Gültig bis;30.04.2026 (Angebotsdatum 12.03.2026)", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Angebot Nr. 26-118 vom 12.03.2026, gültig bis 30.04.2026", "26-118",
+      "2026-03-12", NULL, "2026-04-30", 0 },
+    { "Angebot vom 12.03.2026 - Bindefrist: 30.04.2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Datum 12. März 2026 und gültig 4 Wochen", NULL, "2026-03-12", NULL,
+      "2026-04-09", 0 },
+    { "Datum: 12.03.2026; gültig ab 15.03.2026 bis 30.04.2026", NULL,
+      "2026-03-12", "2026-03-15", "2026-04-30", 0 },
+    { "Date: March 12, 2026; Valid until: April 30, 2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Offer date 12 March 2026 / expires 30 April 2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Quote Q-17 dated 4 June 2026, valid for 30 days", "Q-17", "2026-06-04",
+      NULL, "2026-07-04", 0 },
+    { "Date: 05/03/2026 (valid until 30/04/2026)", NULL, "2026-03-05", NULL,
+      "2026-04-30", 0 },
+    { "Quote date: 03/05/2026, expires 04/30/2026", NULL, "2026-03-05", NULL,
+      "2026-04-30", 0 },
+    { "Date : 12/03/2026 – Valable jusqu'au 30/04/2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Devis du 17/03/2026, validité 30 jours", NULL, "2026-03-17", NULL,
+      "2026-04-16", 0 },
+    { "Fecha: 12/03/2026. Válido hasta el 30/04/2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Data: 12/03/2026, valido fino al 30/04/2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Datum 12-03-2026 | geldig tot 30-04-2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    { "Data wystawienia: 12.03.2026, ważna do 30.04.2026", NULL, "2026-03-12",
+      NULL, "2026-04-30", 0 },
+    { "Data: 12/03/2026, válida até 30/04/2026", NULL, "2026-03-12", NULL,
+      "2026-04-30", 0 },
+    /* Not clearly: each is asked about. */
+    { "Date: 05/03/2026, valid until 06/04/2026", NULL, NULL, NULL, NULL,
+      QM_ASK_DATE | QM_ASK_VALIDITY },
+    { "Date: 12.03.2026, valid until 30.04.2026 or on request", NULL,
+      "2026-03-12", NULL, NULL, QM_ASK_VALIDITY },
+    { "Date: 12.03.2026, valid 30.04.2026 31.05.2026", NULL, "2026-03-12", NULL,
+      NULL, QM_ASK_VALIDITY },
+    /* One name alone. */
+    { "Valid 30 days from date of quote", NULL, NULL, NULL, NULL,
+      QM_ASK_VALIDITY },
+    { "Datum: 12.03.2026", NULL, "2026-03-12", NULL, NULL, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text =
+          g_strconcat (cases[i].head, "\n" HEAD "1;GPU;1;1000;1000\n", NULL);
+      g_autoptr (GPtrArray) quotes = read_text (text, NULL);
+      const QmQuote *quote;
+      g_autofree char *issued = NULL;
+      g_autofree char *from = NULL;
+      g_autofree char *until = NULL;
+
+      g_assert_nonnull (quotes);
+      quote = g_ptr_array_index (quotes, 0);
+      issued = qm_read_date_text (quote->issued_on);
+      from = qm_read_date_text (quote->valid_from);
+      until = qm_read_date_text (quote->valid_until);
+      if (g_strcmp0 (quote->number, cases[i].number) != 0
+          || g_strcmp0 (issued, cases[i].issued) != 0
+          || g_strcmp0 (from, cases[i].from) != 0
+          || g_strcmp0 (until, cases[i].until) != 0
+          || qm_quote_open (quote) != cases[i].asked)
+        g_error ("“%s”: number %s, issued %s, from %s, until %s, asked %u",
+                 cases[i].head, quote->number, issued, from, until,
+                 qm_quote_open (quote));
+    }
 }
 
 /* What all have is in each; a whole quote with options is one. */
@@ -258,6 +447,17 @@ test_alternatives (void)
   g_autoptr (GPtrArray) parts =
       read_rows ("1;Option 1: Server;1;1000;1000\n;2 x GPU;;;\n"
                  "2;Option 2: Server;1;2000;2000\n;4 x GPU;;;\n");
+  g_autoptr (GPtrArray) last =
+      read_rows ("1;Server (opción A);1;1000;1000\n2;Server (opción B);1;2000;"
+                 "2000\n3;Cable;1;10;10\n4;10% off, academic;1;5;5\n");
+  g_autoptr (GPtrArray) numbered =
+      read_rows ("Option A;Server;1;1000;1000\nOption B;Server;1;2000;2000\n");
+  g_autoptr (GPtrArray) named =
+      read_rows ("1;Option A;1;1000;1000\n;8 x GPU;;;\n"
+                 "2;Option B;1;2000;2000\n;4 x GPU;;;\n");
+  g_autoptr (GPtrArray) headed =
+      read_rows ("Server mit 8 GPUs (Variante 1)\n1;Server;1;1000;1000\n"
+                 "Server mit 4 GPUs (Variante 2)\n1;Server;1;2000;2000\n");
   g_autoptr (GPtrArray) besides =
       read_rows ("1;Server;1;1000;1000\n;Net;;;1000\nOption 1\n"
                  "2;Service;1;100;100\nOption 2\n3;Service;1;200;200\n");
@@ -273,6 +473,14 @@ test_alternatives (void)
                    ==, 120000);
   g_assert_cmpint (alternative (at_end, 1, "Option B", 200000)->payable_minor,
                    ==, 240000);
+  alternative (last, 0, "opción A", 101000);
+  alternative (last, 1, "opción B", 201000);
+  alternative (numbered, 0, "Option A", 100000);
+  alternative (numbered, 1, "Option B", 200000);
+  alternative (named, 0, "Option A", 100000);
+  alternative (named, 1, "Option B", 200000);
+  alternative (headed, 0, "Variante 1", 100000);
+  alternative (headed, 1, "Variante 2", 200000);
   alternative (in_line, 0, "Option 1", 100000);
   alternative (in_line, 1, "Option 2", 200000);
   alternative (parts, 0, "Option 1", 100000);
@@ -441,7 +649,9 @@ main (int argc, char **argv)
   g_test_add_func ("/csv-rows/places", test_places);
   g_test_add_func ("/csv-rows/options", test_options);
   g_test_add_func ("/csv-rows/alternative-names", test_alternative_names);
+  g_test_add_func ("/csv-rows/alternative-places", test_alternative_places);
   g_test_add_func ("/csv-rows/alternatives", test_alternatives);
+  g_test_add_func ("/csv-rows/days", test_days);
   g_test_add_func ("/csv-rows/replaced", test_replaced);
   g_test_add_func ("/csv-rows/tax-notes", test_tax_notes);
   g_test_add_func ("/csv-rows/vendors", test_vendors);

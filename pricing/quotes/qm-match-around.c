@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whether words that name a GPU sell it, or something for it: a bridge, a
+ * licence, the support of a machine. */
+
+#include "config.h"
+
+#include "pricing/quotes/qm-match-private.h"
+
+#include <string.h>
+
+static const char with_words[] =
+    "with incl including includes included inkl inklusive mit w avec con met z "
+    "com plus inc";
+
+static const char for_words[] =
+    "for fur fuer pour para voor dla do compatible kompatibel supports "
+    "supporting unterstutzt fits suits";
+
+/* Services of whatever kind, in all languages. */
+static const char service_words[] =
+    "support prosupport supportpack warranty warranties garantie garantia "
+    "garanzia gwarancja gwarancji gwarancyjny garantieverlangerung "
+    "garantieerweiterung herstellergarantie gewahrleistung service services "
+    "serviceleistung servicelevel servicevertrag supportvertrag wartung "
+    "wartungsvertrag maintenance entretien assistance mantenimiento soporte "
+    "asistencia manutenzione assistenza manutencao suporte assistencia "
+    "onderhoud ondersteuning onderhoudscontract servicecontract serwis serwisu "
+    "wsparcie wsparcia konserwacja opieka nbd sbd sla onsite vorort "
+    "vorortservice carepack carepaq basecare procare installation install "
+    "installatie instalacion instalacao installazione instalacja deployment "
+    "licence license licenses licences lizenz lizenzen licencia licenza "
+    "licentie licenca licencja subscription abonnement suscripcion abbonamento "
+    "assinatura subskrypcja insurance versicherung assurance seguro "
+    "contract contrat contrato contratto vertrag umowa extension estensione "
+    "extensao ampliacion verlangerung verlenging przedluzenie nvaie";
+
+/* Two words that are one of those. */
+static const char *const service_pairs[][2] = {
+  { "care", "pack" },      { "on", "site" },
+  { "vor", "ort" },        { "sur", "site" },
+  { "in", "situ" },        { "in", "loco" },
+  { "next", "business" },  { "next", "day" },
+  { "same", "day" },       { "nachster", "arbeitstag" },
+  { "nastepny", "dzien" },
+};
+
+/* What may stand between a machine's name and such a word: "DGX H100 640GB
+ * system, enterprise 3 years". */
+static const char tier_words[] =
+    "standard premium business enterprise basic critical essential advanced "
+    "extended gold silver platinum bronze pro hardware software hw sw "
+    "nvidia full complete additional zusatzliche erweiterte estesa estendida "
+    "extendida etendue uitgebreide rozszerzona care ai base command technical "
+    "technique tecnico tecnica technische techniczne de del du da do di d la "
+    "le "
+    "der die das des van von the a an to of per system systems systeme sistema "
+    "systemu server servers serveur servidor serwer serwera node knoten "
+    "appliance gpu gpus tensor core x on site vor ort sur";
+
+static const char time_units[] =
+    "year years yr yrs y month months mo mth mths m jahre jahr jahren j monate "
+    "monat monaten ans an annees annee mois anos ano meses mes anni anno mesi "
+    "mese jaar jaren maanden maand lat lata rok roku miesiecy miesiace";
+
+static const char machine_words[] =
+    "dgx hgx server servers serveur servidor serwer serwera gpuserver "
+    "workstation poweredge proliant superserver thinksystem node system "
+    "systeme sistema knoten";
+
+static const char *
+at (const QmWords *words, int i)
+{
+  return i >= 0 && i < words->n ? words->words[i] : "";
+}
+
+/* Whether one of some words stands from `from` to before `to`. */
+static gboolean
+stands_between (const QmWords *words, int from, int to, const char *list)
+{
+  for (int i = MAX (from, 0); i < MIN (to, words->n); i++)
+    if (qm_word_in (words->words[i], list))
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a mark such as a comma stands behind `from`, up to `to`. */
+static gboolean
+is_parted (const QmWords *words, int from, int to)
+{
+  for (int i = MAX (from, 0) + 1; i <= to && i < words->n; i++)
+    if (words->parted[i])
+      return TRUE;
+  return FALSE;
+}
+
+/* "for NVIDIA A100", "supports up to 8x H100". */
+static gboolean
+is_for (const QmWords *words, int head)
+{
+  for (int i = head - 1; i >= 0 && i >= head - 8; i--)
+    {
+      const char *word = at (words, i);
+      gsize digits = strspn (word, "0123456789");
+
+      if (qm_word_in (word, for_words))
+        return TRUE;
+      if (qm_word_in (word, "to zu")
+          && qm_word_in (at (words, i - 1), "up bis"))
+        return TRUE;
+      if (!qm_word_in (word, qm_match_fillers)
+          && !qm_word_in (word, "x to zu up bis")
+          && qm_word_small_number (word) == 0 && qm_word_memory (word) == 0
+          && !(digits > 0 && strcmp (word + digits, "x") == 0)
+          && !qm_word_in (word, "slot slots dual single wide fach with dgx"))
+        return FALSE;
+    }
+  return FALSE;
+}
+
+static gboolean
+is_service (const QmWords *words, int i)
+{
+  if (qm_word_in (at (words, i), service_words))
+    return TRUE;
+  for (guint j = 0; j < G_N_ELEMENTS (service_pairs); j++)
+    if (strcmp (at (words, i), service_pairs[j][0]) == 0
+        && strcmp (at (words, i + 1), service_pairs[j][1]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+qm_words_name_service (const QmWords *words)
+{
+  for (int i = 0; i < words->n; i++)
+    if (is_service (words, i))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+qm_words_are_time (const QmWords *words, int i)
+{
+  const char *word = at (words, i);
+  gsize digits = strspn (word, "0123456789");
+
+  if (digits == 0 || digits > 3)
+    return FALSE;
+  return qm_word_in (word[digits] != '\0' ? word + digits : at (words, i + 1),
+                     time_units);
+}
+
+/* Whether there are but numbers and times from there on: "3 years". */
+static gboolean
+are_times (const QmWords *words, int from)
+{
+  for (int i = from; i < words->n; i++)
+    {
+      const char *word = words->words[i];
+      const char *rest = word + strspn (word, "0123456789");
+
+      if (rest[0] != '\0' && !qm_word_in (rest, time_units))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* "Business Standard Support 3 years", which is sold for a machine; not "with
+ * premium support". */
+static gboolean
+is_support (const QmWords *words, int head, int i)
+{
+  static const char tiers[] =
+      "standard premium business enterprise basic critical essential advanced";
+  static const char support[] = "support prosupport care";
+
+  if (i <= head + 1 || !qm_word_in (at (words, i), support)
+      || !qm_word_in (at (words, i - 1), tiers) || !are_times (words, i + 1))
+    return FALSE;
+  for (int j = head + 1; j < i; j++)
+    if (qm_word_small_number (at (words, j)) > 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether a word is part of a machine's name or tells of a service, and not of
+ * what else is in the machine. */
+static gboolean
+is_of_name (const QmWords *words, int i)
+{
+  static const char forms[] = "sxm sxm2 sxm3 sxm4 sxm5 sxm6 pcie nvl oam hbm2 "
+                              "hbm2e hbm3 hbm3e";
+  const char *word = at (words, i);
+
+  return qm_word_in (word, tier_words) || qm_word_in (word, forms)
+         || qm_word_memory (word) > 0 || qm_words_are_time (words, i)
+         || (qm_words_are_time (words, i - 1) && qm_word_in (word, time_units))
+         || word[strspn (word, "0123456789x")] == '\0';
+}
+
+/* "DGX H100 3 years support", "DGX H100 Wartung 36 Monate": what is sold stands
+ * right behind the name of the machine, so it may be the service alone. */
+static gboolean
+is_followed_by_service (const QmWords *words, int head)
+{
+  for (int i = head + 1; i < words->n; i++)
+    {
+      if (words->parted[i])
+        return FALSE;
+      if (is_service (words, i))
+        return TRUE;
+      if (!is_of_name (words, i))
+        return FALSE;
+    }
+  return FALSE;
+}
+
+/* Whether a word tells what is sold, and that is no GPU. */
+static gboolean
+is_noun (const QmWords *words, int head, int i)
+{
+  static const char always[] =
+      "bridge bridges cable cables kabel waterblock waterblocks backplate "
+      "riser dongle wasserblock wasserkuhler nvlinkbridge contract vertrag "
+      "wartungsvertrag servicevertrag supportvertrag onderhoudscontract";
+  static const char before[] =
+      "heatsink bracket brackets halterung cooler kuhler fan fans lufter "
+      "enablement shroud duct nvlink holder sag adapter duty course schulung "
+      "workshop";
+
+  return qm_word_in (at (words, i), always)
+         || (i < head && i >= head - 8
+             && (qm_word_in (at (words, i), before) || is_service (words, i)))
+         || is_support (words, head, i);
+}
+
+/* "Server, 5 years NBD, 8x H100": the service is one of the things that come
+ * with a machine. */
+static QmAround
+around_behind_machine (const QmWords *words, int head, int i)
+{
+  if (i >= head || !is_service (words, i)
+      || !stands_between (words, 0, i, machine_words))
+    return QM_AROUND_SURELY;
+  return is_parted (words, 0, i) && is_parted (words, i, head)
+             ? QM_AROUND_NOT
+             : QM_AROUND_PERHAPS;
+}
+
+QmAround
+qm_words_around (const QmWords *words, int head)
+{
+  static const char whole[] = "server servers workstation poweredge proliant "
+                              "superserver node system";
+  int end = stands_between (words, 0, head, whole) ? head : head + 7;
+  QmAround around = QM_AROUND_NOT;
+
+  for (int i = 0; i < words->n && i <= end; i++)
+    if (is_noun (words, head, i)
+        && !stands_between (words, i - 4, i, with_words)
+        && !(i < head && stands_between (words, i, head, with_words))
+        && !(i > head && qm_word_small_number (at (words, i - 1)) > 0)
+        && strcmp (at (words, i - 1), "1pcs") != 0)
+      around = MAX (around, around_behind_machine (words, head, i));
+  if (around == QM_AROUND_SURELY || is_for (words, head))
+    return QM_AROUND_SURELY;
+  if (stands_between (words, 0, words->n, machine_words)
+      && is_followed_by_service (words, head))
+    return QM_AROUND_PERHAPS;
+  return around;
+}
