@@ -247,7 +247,7 @@ static char *
 cost_tooltip (const QmCandidate *candidate, QmDate today)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  g_autofree char *interval = qm_prose_cost_interval (candidate);
+  g_autofree char *interval = qm_prose_cost_interval (candidate, NULL);
   gboolean one = has_one_price (candidate);
 
   if (candidate->use != NULL)

@@ -230,8 +230,10 @@ update_notes (QmRecommendationCard *self)
 
 /* "Selected: 8 × …: $20,900, 30 days, $344 an experiment; …". */
 static char *
-describe_facts (const QmCandidate *candidate, gboolean portfolio)
+describe_facts (const QmCandidate *candidate, const QmAdvice *advice)
 {
+  gboolean portfolio = qm_advice_is_portfolio (advice);
+  const QmPurse *purse = qm_advice_purse (advice);
   g_autofree char *what = qm_prose_candidate (candidate);
   g_autofree char *verdict = qm_prose_verdict (candidate);
   g_autofree char *cost = NULL;
@@ -242,13 +244,14 @@ describe_facts (const QmCandidate *candidate, gboolean portfolio)
   g_autofree char *all = NULL;
 
   if (candidate->cost_minor >= 0)
-    cost = qm_format_money ((double) candidate->cost_minor / 100, "USD", FALSE);
+    cost = qm_purse_format (purse, candidate->cost_minor);
   if (qm_known (candidate->days))
     days = qm_format_days (candidate->days);
   if (candidate->measurement != NULL)
     source = qm_prose_source (candidate->measurement);
   if (qm_known (candidate->experiment_cost))
-    experiment = qm_format_money (candidate->experiment_cost, "USD", FALSE);
+    experiment =
+        qm_purse_format (purse, llround (candidate->experiment_cost * 100));
   /* Translators: machine, overall cost, training time, cost of one experiment
    * or of a year's runs. */
   facts =
@@ -283,11 +286,11 @@ describe_lack (const QmCandidate *candidate)
 
 /* The facts, and sentences about its machine and its price. */
 static char *
-describe_selected (const QmCandidate *candidate, gboolean portfolio)
+describe_selected (const QmCandidate *candidate, const QmAdvice *advice)
 {
-  g_autofree char *facts = describe_facts (candidate, portfolio);
+  g_autofree char *facts = describe_facts (candidate, advice);
   g_autofree char *lack = describe_lack (candidate);
-  g_autofree char *machine = qm_prose_about_machine (candidate);
+  g_autofree char *machine = qm_prose_about_machine (candidate, qm_advice_purse (advice));
 
   if (lack == NULL && machine == NULL)
     return g_steal_pointer (&facts);
@@ -309,8 +312,7 @@ update_selected (QmRecommendationCard *self)
     {
       g_autofree char *text =
           describe_selected (candidate,
-                             qm_advice_is_portfolio (
-                                 qm_advisor_get_advice (self->advisor, topic)));
+                             qm_advisor_get_advice (self->advisor, topic));
 
       set_text (self->selected, text);
     }
@@ -330,7 +332,8 @@ update_topic (QmRecommendationCard *self)
   g_autofree char *why = qm_prose_why (advice, question, recommendation);
   g_autofree char *machine =
       recommendation->outcome == QM_OUTCOME_FOUND
-          ? qm_prose_about_machine (nth (advice, recommendation->best))
+          ? qm_prose_about_machine (nth (advice, recommendation->best),
+                                      &question->purse)
           : NULL;
 
   self->subject = recommendation->best >= 0 ? recommendation->best
