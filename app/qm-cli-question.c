@@ -22,8 +22,6 @@
 #define ROOM_MAX     1e9 /* watts */
 #define WALLTIME_MAX 1e6 /* hours */
 
-#define MICROS_PER_MINOR (QM_MICROS_PER_UNIT / 100)
-
 void
 qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
 {
@@ -37,12 +35,15 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
   qm_cli_options_add_value (options, "at-once", 0, _ ("N"),
                             _ ("With --runs: machines needed side by side"),
                             &typed->at_once);
-  qm_cli_options_add_value (options, "budget", 0, _ ("USD"),
-                            _ ("Most that may be spent: 40000, 40k, 1.5M"),
-                            &typed->budget);
-  qm_cli_options_add_value (options, "deadline", 0, _ ("DAYS"),
-                            _ ("Longest that training may take"),
-                            &typed->deadline);
+  qm_cli_money_add_options (&typed->money, options);
+  qm_cli_options_add_value (
+      options, "deadline", 0, _ ("DAYS"),
+      _ ("Longest that training may take; with --runs, all runs of a year"),
+      &typed->deadline);
+  qm_cli_options_add_value (
+      options, "deadline-per-run", 0, _ ("DAYS"),
+      _ ("With --runs: longest that a single one of them may take"),
+      &typed->run_deadline);
   qm_cli_options_add_value (
       options, "gpu", 0, _ ("GPU,…"),
       _ ("Only these types, as “catalog gpus” names them"), &typed->gpu);
@@ -119,8 +120,9 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->model, g_strfreev);
   g_clear_pointer (&typed->runs, g_strfreev);
   g_clear_pointer (&typed->at_once, g_strfreev);
-  g_clear_pointer (&typed->budget, g_strfreev);
+  qm_cli_money_clear (&typed->money);
   g_clear_pointer (&typed->deadline, g_strfreev);
+  g_clear_pointer (&typed->run_deadline, g_strfreev);
   g_clear_pointer (&typed->gpu, g_strfreev);
   g_clear_pointer (&typed->gpus, g_strfreev);
   g_clear_pointer (&typed->machine, g_strfreev);
@@ -136,29 +138,6 @@ qm_cli_question_clear (QmCliQuestion *typed)
   qm_cli_ownership_clear (&typed->ownership);
   g_clear_pointer (&typed->store, g_strfreev);
   g_clear_pointer (&typed->troubles, g_ptr_array_unref);
-}
-
-gboolean
-qm_cli_read_amount (const char *text, gint64 *minor)
-{
-  gsize length = strlen (text);
-  gint64 scale = 1;
-  gint64 micros;
-  g_autofree char *number = NULL;
-
-  if (length == 0 || length > 32)
-    return FALSE;
-  if (strchr ("kKM", text[length - 1]) != NULL)
-    scale = text[--length] == 'M' ? 1000000 : 1000;
-  number = g_strndup (text, length);
-  if (!g_ascii_isdigit (number[0]) || !qm_micros_parse (number, &micros)
-      || __builtin_mul_overflow (micros, scale, &micros))
-    return FALSE;
-  /* Rounded down, so that nothing above the budget is within it. */
-  if (micros / MICROS_PER_MINOR < 1)
-    return FALSE;
-  *minor = micros / MICROS_PER_MINOR;
-  return TRUE;
 }
 
 static gboolean
@@ -275,33 +254,28 @@ qm_cli_question_models (const QmCliQuestion *typed,
 }
 
 static gboolean
-read_budget (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+read_days (const char *name, GStrv typed, double *days, GError **error)
 {
   const char *value;
 
-  if (!qm_cli_option_single ("budget", typed->budget, &value, error))
+  if (!qm_cli_option_single (name, typed, &value, error))
     return FALSE;
-  if (value == NULL || qm_cli_read_amount (value, &question->budget_minor))
+  if (value == NULL || qm_cli_read_number (value, DEADLINE_MAX, days))
     return TRUE;
-  return set_value_error (
-      error, "budget", value,
-      _ ("is not a usable amount of USD; write a number above "
-         "zero like 40000, 40k or 1.5M"));
+  return set_value_error (error, name, value,
+                          _ ("is not a number of days above zero; write it "
+                             "like 60 or 0.5"));
 }
 
 static gboolean
-read_deadline (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+read_deadlines (const QmCliQuestion *typed,
+                QmQuestion *question,
+                GError **error)
 {
-  const char *value;
-
-  if (!qm_cli_option_single ("deadline", typed->deadline, &value, error))
-    return FALSE;
-  if (value == NULL
-      || qm_cli_read_number (value, DEADLINE_MAX, &question->deadline_days))
-    return TRUE;
-  return set_value_error (error, "deadline", value,
-                          _ ("is not a number of days above zero; write it "
-                             "like 60 or 0.5"));
+  return read_days ("deadline", typed->deadline, &question->deadline_days,
+                    error)
+         && read_days ("deadline-per-run", typed->run_deadline,
+                       &question->run_deadline_days, error);
 }
 
 static gboolean
@@ -516,12 +490,14 @@ read_paper (const QmCliQuestion *typed, QmQuestion *question, GError **error)
       || typed->link != NULL || typed->any_price || typed->room != NULL
       || typed->lifetime != NULL || typed->time_factor != NULL
       || typed->costs != NULL || typed->expired_quotes || typed->store != NULL
+      || qm_cli_money_is_particular (&typed->money)
       || qm_cli_ownership_is_asked (&typed->ownership))
     return set_usage_error (
         error, _ ("--as-in-the-paper has times, prices, machines and a "
                   "lifetime of its own: --times-of, --predictions, --link, "
                   "--any-price, --room, --lifetime, --time-factor, --costs, "
-                  "--ownership, --expired-quotes and --store do not go with "
+                  "--ownership, --currency, --tax, --gross, --machine-least, "
+                  "--machine-most, --expired-quotes and --store do not go with "
                   "it"));
   qm_question_set_as_in_paper (question);
   return TRUE;
@@ -674,8 +650,7 @@ qm_cli_question_read (QmCliQuestion *typed,
   g_autoptr (QmQuestion) question = qm_question_new ();
   QmError notice;
 
-  if (!read_budget (typed, question, error)
-      || !read_deadline (typed, question, error)
+  if (!read_deadlines (typed, question, error)
       || !read_lifetime (typed, question, error)
       || !read_time_factor (typed, question, error)
       || !read_gpu (typed, catalog, question, error)
@@ -686,8 +661,8 @@ qm_cli_question_read (QmCliQuestion *typed,
       || !read_costs (typed, question, error)
       || !read_portfolio (typed, catalog, question, error)
       || !read_paper (typed, question, error)
-      || (!typed->as_in_paper
-          && !read_quotes (typed, catalog, question, error)))
+      || (!typed->as_in_paper && !read_quotes (typed, catalog, question, error))
+      || !qm_cli_money_read (&typed->money, question, error))
     return NULL;
   if (!typed->no_this_machine && !typed->as_in_paper)
     question->host = qm_host_times_load (catalog, NULL);

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "app/qm-cli-money.h"
 #include "app/qm-cli-ownership.h"
 #include "pricing/advice/qm-question.h"
 
@@ -15,8 +16,9 @@ typedef struct
   GStrv model;
   GStrv runs;
   GStrv at_once;
-  GStrv budget;
+  QmCliMoney money;
   GStrv deadline;
+  GStrv run_deadline;
   GStrv gpu;
   GStrv gpus;
   GStrv machine;
@@ -67,11 +69,6 @@ gboolean qm_cli_question_unsaid (const QmQuestion *question, QmError *notice);
 QmQuestion *qm_cli_question_read (QmCliQuestion *typed,
                                   const QmCatalog *catalog,
                                   GError **error);
-
-/* Reads an amount of USD as it is written everywhere, whatever the locale:
- * "40000", "1499.99", "40k", "1.5M"; above zero.  Returns FALSE, leaving *minor
- * as it was, on anything else. */
-gboolean qm_cli_read_amount (const char *text, gint64 *minor);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (QmCliQuestion, qm_cli_question_clear)
 

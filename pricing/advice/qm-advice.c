@@ -378,8 +378,9 @@ qm_candidate_within (const QmCandidate *candidate,
 static gboolean
 in_time (const QmCandidate *candidate, double deadline_days)
 {
-  return !candidate->late
-         && (!qm_known (deadline_days) || candidate->days <= deadline_days);
+  if (candidate->late)
+    return FALSE;
+  return !qm_known (deadline_days) || candidate->days <= deadline_days;
 }
 
 /* The best two within the limits, and an impossible one that the audit denied

@@ -425,6 +425,16 @@ alternative_cheaper (const QmCandidate *best,
       qm_purse_format (purse, best->cost_minor - other->cost_minor);
   g_autofree char *days = qm_format_days (other->days - best->days);
 
+  if (other->late)
+    {
+      g_autofree char *longest = qm_format_days (other->longest_days);
+
+      /* Translators: machine, difference in cost, difference in time, time of
+       * a run. */
+      return g_strdup_printf (_ ("Next cheaper: %s saves %s and takes %s "
+                                 "longer, but a run takes %s."),
+                              what, cost, days, longest);
+    }
   /* Translators: machine, difference in cost, difference in time. */
   return g_strdup_printf (_ ("Next cheaper: %s saves %s and takes %s longer."),
                           what, cost, days);
