@@ -711,9 +711,12 @@ qm_cli_advise (const char *const *arguments, GError **error)
 {
   const QmCliVerb verb = {
     .name = "advise",
+    .parameters = _ ("[FILE]"),
     .summary = _ ("Says which machine to buy: the one that trains the model in "
                   "the shortest time within\nthe budget and the deadline."),
-    .description = _ ("Exit status: 0 found, 1 nothing fits the limits, 2 bad "
+    .description = _ ("FILE is a question that was saved, as in "
+                      "gpus.quartermaster; options go before what it asks.\n"
+                      "Exit status: 0 found, 1 nothing fits the limits, 2 bad "
                       "input."),
   };
   g_auto (QmCliQuestion) typed = { 0 };
@@ -724,25 +727,24 @@ qm_cli_advise (const char *const *arguments, GError **error)
   g_autoptr (QmCatalog) catalog = NULL;
   g_autoptr (QmQuestion) question = NULL;
   g_auto (GStrv) models = NULL;
+  g_auto (GStrv) files = NULL;
   QmCliParse parsed;
 
   qm_cli_question_add_options (&typed, options);
   qm_cli_options_add_flag (options, "json", _ ("Answer in JSON, for programs"),
                            &json);
-  parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
+  parsed = qm_cli_options_parse (&verb, options, arguments, &files, error);
   if (parsed != QM_CLI_PARSE_READY)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
                                          : QM_CLI_EXIT_BAD_INPUT;
   if ((catalog = qm_cli_catalog_load (error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
-  if ((models = qm_cli_question_models (&typed, catalog, FALSE, error)) == NULL
+  if (!qm_cli_question_open (&typed, files, catalog, error)
+      || (models = qm_cli_question_models (&typed, catalog, FALSE, error))
+             == NULL
       || (question = qm_cli_question_read (&typed, catalog, error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
-  owning = question->ownership != NULL
-           || qm_cli_ownership_is_asked (&typed.ownership);
-  if (owning
-      && !qm_cli_ownership_read (&typed.ownership, question->lifetime_years,
-                                 &ownership, error))
+  if (!qm_cli_question_ownership (&typed, question, &ownership, &owning, error))
     return QM_CLI_EXIT_BAD_INPUT;
   question->model = g_strdup (models[0]);
   qm_cli_forecast (question, catalog);

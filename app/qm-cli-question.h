@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-money.h"
 #include "app/qm-cli-ownership.h"
+#include "pricing/advice/qm-asked.h"
 #include "pricing/advice/qm-question.h"
 
 G_BEGIN_DECLS
@@ -33,6 +34,7 @@ typedef struct
   GStrv costs;
   QmCliOwnership ownership;
   GStrv store;
+  QmAsked *asked; /* the file that was given; NULL: none */
   gboolean as_in_paper;
   gboolean any_price;
   gboolean no_quotes;
@@ -49,6 +51,21 @@ void qm_cli_question_add_options (QmCliQuestion *typed, GArray *options);
 void qm_cli_question_add_link (QmCliQuestion *typed, GArray *options);
 
 void qm_cli_question_clear (QmCliQuestion *typed);
+
+/* Opens the file among the arguments that are no options, of which there may be
+ * one: what is typed besides goes before what it has. */
+gboolean qm_cli_question_open (QmCliQuestion *typed,
+                               GStrv arguments,
+                               const QmCatalog *catalog,
+                               GError **error);
+
+/* What owning is assumed to cost, where that is to be told: typed, or of the
+ * question.  *owning is FALSE where nobody asks. */
+gboolean qm_cli_question_ownership (const QmCliQuestion *typed,
+                                    const QmQuestion *question,
+                                    QmOwnershipSettings *ownership,
+                                    gboolean *owning,
+                                    GError **error);
 
 /* The models that are asked about, checked against the catalog: one, or where
  * `several` allows it more, each once; none where a portfolio is given in

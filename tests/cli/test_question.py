@@ -2,6 +2,7 @@
 """What a laboratory asks: several models a year, each run back by a date, so
 much money in its own currency; and the answer against sums done here."""
 
+import json
 import math
 import os
 import shutil
@@ -190,6 +191,82 @@ class QuestionTest(harness.CommandLineTest):
             result = self.run_program("advise", *ASKED, *arguments, expect=2,
                                       **self.rates)
             self.assertRegex(result.err.decode(), says)
+
+    def write(self, name="lab.quartermaster", **fields):
+        path = self.path(name)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"format": "quartermaster-question", "version": 1,
+                       **fields}, file)
+        return path
+
+    def test_file(self):
+        """A file asks what the same options ask."""
+        path = self.write(
+            runs=[{"model": model, "runs_per_year": n}
+                  for model, n in RUNS.items()],
+            at_once=2, run_deadline_days=60, deadline_days=300, room="any",
+            money={"currency": "EUR", "budget": 500000, "tax_percent": 19,
+                   "gross": True, "machine_least": 5000},
+            gpus=[4, 8], machine="server", settings="optimal",
+            lifetime_years=4, time_factor=1.2)
+        typed = self.ask(*ASKED, "--at-once", "2", "--deadline-per-run", "60",
+                         "--deadline", "300", "--room", "any", "--budget",
+                         "500k", "--currency", "EUR", "--tax", "19", "--gross",
+                         "--machine-least", "5k", "--gpus", "4,8",
+                         "--machine", "server", "--lifetime", "4",
+                         "--time-factor", "1.2", expect=None, **self.rates)
+        self.assertEqual(self.ask(path, expect=None, **self.rates), typed)
+        # What is typed goes before what the file has.
+        self.assertEqual(
+            self.ask(path, "--budget", "90k", "--gpus", "1,2", "--runs",
+                     "vit-large=1", "--machine", "all", expect=None,
+                     **self.rates)["question"],
+            {**typed["question"], "gpus": [1, 2], "machine": "all",
+             "budget_usd": math.floor(90000 / 1.19 / 0.8 * 100 + 1e-6) / 100,
+             "money": {**typed["question"]["money"], "budget": 90000},
+             "runs": [{"model": "vit-large", "runs_per_year": 1}]})
+
+    def test_file_with_models(self):
+        one = self.write(models=["pythia-1b"],
+                         money={"currency": "USD", "budget": 40000},
+                         use=[{"gpu": "a6000", "gpus": 4, "hour_usd": 1.5}])
+        answer = self.ask(one)
+        self.assertEqual(answer, self.ask("--model", "pythia-1b", "--budget",
+                                          "40k", "--use", "4xa6000@1.5"))
+        two = self.write("two.quartermaster", models=["pythia-1b",
+                                                      "vit-large"])
+        self.refuse("advise", two, says="--model")
+        self.run_program("plot", two, "-o", "two.svg", expect=0)
+        owned = self.write("owned.quartermaster", models=["pythia-1b"],
+                           ownership={"parts": ["electricity"],
+                                      "values": {"kwh": 0.31}})
+        self.assertEqual(
+            self.ask(owned), self.ask("--model", "pythia-1b", "--costs",
+                                      "total", "--ownership",
+                                      "electricity,kwh=0.31"))
+        paper = self.write("paper.quartermaster", models=["pythia-1b"],
+                           as_in_the_paper=True)
+        self.assertEqual(self.ask(paper),
+                         self.ask("--model", "pythia-1b",
+                                  "--as-in-the-paper"))
+        self.refuse("advise", paper, "--room", "any",
+                    says="--as-in-the-paper")
+
+    def test_bad_file(self):
+        good = self.write(models=["pythia-1b"])
+        self.refuse("advise", self.path("none.quartermaster"),
+                    says="none.quartermaster")
+        self.refuse("advise", good, good, says="no question")
+        self.refuse("advise", self.write(models=["pythia-1"]),
+                    says="pythia-1")
+        self.refuse("advise", self.write(models=["pythia-1b"], budgte=1),
+                    says="budgte")
+        other = self.write("question.json", models=["pythia-1b"])
+        self.refuse("advise", other, says=".quartermaster")
+        euros = self.write(models=["pythia-1b"],
+                           money={"currency": "EUR", "budget": 9})
+        self.refuse("advise", euros, "--currency", "USD", says="--budget",
+                    env={"QUARTERMASTER_DATA_DIR": self.rated})
 
 
 if __name__ == "__main__":

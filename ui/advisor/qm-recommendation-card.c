@@ -290,7 +290,8 @@ describe_selected (const QmCandidate *candidate, const QmAdvice *advice)
 {
   g_autofree char *facts = describe_facts (candidate, advice);
   g_autofree char *lack = describe_lack (candidate);
-  g_autofree char *machine = qm_prose_about_machine (candidate, qm_advice_purse (advice));
+  g_autofree char *machine =
+      qm_prose_about_machine (candidate, qm_advice_purse (advice));
 
   if (lack == NULL && machine == NULL)
     return g_steal_pointer (&facts);
@@ -333,7 +334,7 @@ update_topic (QmRecommendationCard *self)
   g_autofree char *machine =
       recommendation->outcome == QM_OUTCOME_FOUND
           ? qm_prose_about_machine (nth (advice, recommendation->best),
-                                      &question->purse)
+                                    &question->purse)
           : NULL;
 
   self->subject = recommendation->best >= 0 ? recommendation->best
