@@ -123,6 +123,14 @@ qm_purse_format (const QmPurse *purse, gint64 usd_minor)
                           purse->currency, FALSE);
 }
 
+double
+qm_purse_scale (const QmPurse *purse)
+{
+  g_return_val_if_fail (purse != NULL, 1);
+
+  return pow (10, round (log10 (rate_of (purse))));
+}
+
 gboolean
 qm_purse_funds (const QmPurse *purse, gint64 usd_minor)
 {

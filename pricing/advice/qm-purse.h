@@ -62,6 +62,10 @@ qm_purse_from_usd (const QmPurse *purse, gint64 usd_minor, gboolean with_tax);
  * basis: "€57,263".  `purse` may be NULL: "$62,000".  (transfer full) */
 char *qm_purse_format (const QmPurse *purse, gint64 usd_minor);
 
+/* The decade of the currency's units, for ranges of amounts: 1 of one that is
+ * worth about a US dollar, 100 of the yen. */
+double qm_purse_scale (const QmPurse *purse);
+
 /* Whether a funder pays a machine that costs so many USD cents without tax: see
  * `machine_least`. */
 gboolean qm_purse_funds (const QmPurse *purse, gint64 usd_minor);
