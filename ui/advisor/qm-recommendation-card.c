@@ -4,6 +4,7 @@
 
 #include "ui/advisor/qm-recommendation-card.h"
 
+#include "pricing/advice/qm-prose-plan.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "ui/plot/qm-advice-plot.h"
@@ -320,6 +321,24 @@ update_selected (QmRecommendationCard *self)
   gtk_widget_set_visible (GTK_WIDGET (self->selected), candidate != NULL);
 }
 
+/* Sentences about what is recommended, and what it comes to in the user's
+ * money; a year's runs say the latter above the plots.  NULL: nothing. */
+static char *
+describe_machine (QmRecommendationCard *self, const QmCandidate *best)
+{
+  const QmAdvice *advice = qm_advisor_get_advice (self->advisor, self->topic);
+  const QmQuestion *question =
+      qm_advisor_get_question (self->advisor, self->topic);
+  g_autofree char *machine = qm_prose_about_machine (best, &question->purse);
+  g_auto (GStrv) plan = qm_prose_plan (advice, question, best);
+  g_autofree char *money = g_strjoinv (" ", plan);
+
+  if (qm_advice_is_portfolio (advice) || *money == '\0')
+    return g_steal_pointer (&machine);
+  return machine != NULL ? g_strjoin (" ", machine, money, NULL)
+                         : g_steal_pointer (&money);
+}
+
 static void
 update_topic (QmRecommendationCard *self)
 {
@@ -333,8 +352,7 @@ update_topic (QmRecommendationCard *self)
   g_autofree char *why = qm_prose_why (advice, question, recommendation);
   g_autofree char *machine =
       recommendation->outcome == QM_OUTCOME_FOUND
-          ? qm_prose_about_machine (nth (advice, recommendation->best),
-                                    &question->purse)
+          ? describe_machine (self, nth (advice, recommendation->best))
           : NULL;
 
   self->subject = recommendation->best >= 0 ? recommendation->best
