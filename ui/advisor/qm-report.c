@@ -511,7 +511,8 @@ cell_text (const QmReport *report, const Row *row, QmCandidateColumn column)
 {
   g_autofree char *text = qm_candidate_column_text (
       column, qm_advisor_get_title (report->advisor, row->topic),
-      candidate_of (report, row));
+      candidate_of (report, row),
+      &qm_advisor_get_question (report->advisor, row->topic)->purse);
 
   if (column == QM_COLUMN_GPU && is_recommended (report, row))
     return g_strdup_printf ("★ %s", text);
