@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Without arguments the window, with any the command line. */
+/* Without arguments, or with a question, the window, with any other the command
+ * line. */
 
 #include "config.h"
 
 #include "app/qm-cli.h"
 #include "app/qm-environment.h"
 #include "app/qm-streams.h"
+#include "pricing/advice/qm-asked.h"
 #include "ui/qm-application.h"
 
 #include <glib/gi18n-lib.h>
 
 #define EXIT_NO_DISPLAY 2
 
-/* Options of GApplication, as a desktop that starts services gives them. */
+/* Options of GApplication, as a desktop that starts services gives them, and
+ * one file at most. */
 static gboolean
 for_window (int argc, char **argv)
 {
+  int files = 0;
+
   for (int i = 1; i < argc; i++)
-    if (!g_str_has_prefix (argv[i], "--gapplication-"))
+    if (argv[i][0] != '-' && g_str_has_suffix (argv[i], QM_ASKED_SUFFIX))
+      files++;
+    else if (!g_str_has_prefix (argv[i], "--gapplication-"))
       return FALSE;
 
-  return TRUE;
+  return files <= 1;
 }
 
 static int

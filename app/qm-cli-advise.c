@@ -8,6 +8,7 @@
 #include "app/qm-cli-catalog.h"
 #include "app/qm-cli-forecast.h"
 #include "app/qm-cli-json.h"
+#include "app/qm-cli-matrix.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-ownership.h"
@@ -15,10 +16,12 @@
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
 #include "pricing/advice/qm-odds.h"
+#include "pricing/advice/qm-prose-plan.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 
 #include <glib/gi18n-lib.h>
+#include <math.h>
 
 /* A question and its answer. */
 typedef struct
@@ -33,8 +36,6 @@ typedef struct
   const QmOwnershipSettings *ownership; /* NULL: was not asked for */
   const GPtrArray *troubles;            /* with quotes; NULL: none */
 } Answer;
-
-/* More are not read. */
 
 /* The one to be bought, or where nothing fits, the one that would do; NULL. */
 static const QmCandidate *
@@ -52,10 +53,15 @@ chosen (const Answer *answer)
 static json_t *
 candidate_json (const Answer *answer, int index)
 {
+  json_t *object;
+
   if (index < 0)
     return json_null ();
-  return qm_cli_json_candidate (&answer->candidates[index], answer->question,
-                                answer->today);
+  object = qm_cli_json_candidate (&answer->candidates[index], answer->question,
+                                  answer->today);
+  qm_cli_matrix_add (object, answer->advice, answer->question,
+                     &answer->candidates[index]);
+  return object;
 }
 
 static const char *
@@ -88,6 +94,17 @@ probability_of (const Answer *answer)
              : NAN;
 }
 
+/* What a year's runs come to on what is chosen.  (transfer full) */
+static GStrv
+plan_of (const Answer *answer)
+{
+  const QmCandidate *candidate = chosen (answer);
+
+  return candidate != NULL
+             ? qm_prose_plan (answer->advice, answer->question, candidate)
+             : g_new0 (char *, 1);
+}
+
 /* Adds what was found out to the recommended candidate, or where nothing fits
  * to an empty object. */
 static void
@@ -103,11 +120,14 @@ add_outcome (const Answer *answer, json_t *object)
   g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
                                                found, answer->today);
   g_auto (GStrv) notes = qm_prose_notes (answer->advice, answer->question);
+  g_auto (GStrv) plan = plan_of (answer);
 
   json_object_set_new (object, "outcome",
                        json_string (outcome_name (found->outcome)));
   json_object_set_new (object, "headline", qm_cli_json_text (headline));
   json_object_set_new (object, "reason", qm_cli_json_text (reason));
+  json_object_set_new (object, "plan",
+                       qm_cli_json_strings ((const char *const *) plan));
   json_object_set_new (object, "alternatives",
                        qm_cli_json_strings (
                            (const char *const *) alternatives));
@@ -227,9 +247,14 @@ append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
   g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
                                                found, answer->today);
   g_auto (GStrv) notes = qm_prose_notes (answer->advice, answer->question);
+  g_auto (GStrv) plan = plan_of (answer);
 
   qm_cli_append_paragraph (out, screen, QM_CLI_STRONG, "", 0, headline);
   qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, reason);
+  if (plan[0] != NULL)
+    g_string_append_c (out, '\n');
+  for (guint i = 0; plan[i] != NULL; i++)
+    qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, plan[i]);
   if (alternatives[0] != NULL)
     g_string_append_c (out, '\n');
   for (guint i = 0; alternatives[i] != NULL; i++)
@@ -253,8 +278,9 @@ limits_text (const Answer *answer, const QmCandidate *candidate)
   const QmQuestion *question = answer->question;
   gboolean dear = question->budget_minor >= 0
                   && candidate->cost_minor > question->budget_minor;
-  gboolean late = qm_known (question->deadline_days)
-                  && candidate->days > question->deadline_days;
+  gboolean late = candidate->late
+                  || (qm_known (question->deadline_days)
+                      && candidate->days > question->deadline_days);
 
   if (candidate->foreign)
     return _ ("other software");
@@ -264,6 +290,8 @@ limits_text (const Answer *answer, const QmCandidate *candidate)
     return _ ("does not fit");
   if (candidate->insufficient)
     return _ ("not enough");
+  if (candidate->unfunded)
+    return _ ("not funded");
   if (dear && late)
     return _ ("over budget, too slow");
   if (dear)
@@ -303,11 +331,12 @@ add_candidate_row (const Answer *answer, int index, QmCliTable *table)
   const char *arrow = g_get_charset (NULL) ? "→" : ">";
 
   if (candidate->cost_minor >= 0)
-    cost = qm_format_money ((double) candidate->cost_minor / 100, "USD", FALSE);
+    cost = qm_purse_format (&answer->question->purse, candidate->cost_minor);
   if (qm_known (candidate->days))
     days = qm_format_days (candidate->days);
   if (qm_known (candidate->experiment_cost))
-    experiment = qm_format_money (candidate->experiment_cost, "USD", FALSE);
+    experiment = qm_purse_format (&answer->question->purse,
+                                  llround (candidate->experiment_cost * 100));
   if (qm_known (candidate->implied_utilization))
     utilization = qm_format_percent (candidate->implied_utilization);
   whose = qm_prose_times_of (candidate);
@@ -323,7 +352,7 @@ add_candidate_row (const Answer *answer, int index, QmCliTable *table)
 static gboolean
 is_portfolio (const Answer *answer)
 {
-  return answer->question->runs != NULL && answer->question->runs->len > 0;
+  return qm_question_is_portfolio (answer->question);
 }
 
 /* By cost, then time; what has none last. */
@@ -378,6 +407,7 @@ append_candidates (const Answer *answer,
   };
   gboolean limited = answer->question->budget_minor >= 0
                      || qm_known (answer->question->deadline_days)
+                     || qm_known (answer->question->run_deadline_days)
                      || has_unasked (answer);
   g_autoptr (QmCliTable) table =
       qm_cli_table_new (columns, G_N_ELEMENTS (columns) - (limited ? 0 : 1));
@@ -632,6 +662,8 @@ write_text (const Answer *answer, GError **error)
 
   append_prose (answer, out, &screen);
   append_troubles (answer, out, &screen);
+  qm_cli_matrix_append (answer->advice, answer->question,
+                        answer->recommendation.best, out, &screen);
   append_candidates (answer, out, &screen);
   append_prices (answer, out, &screen);
   append_quotes (answer, out, &screen);
@@ -679,9 +711,12 @@ qm_cli_advise (const char *const *arguments, GError **error)
 {
   const QmCliVerb verb = {
     .name = "advise",
+    .parameters = _ ("[FILE]"),
     .summary = _ ("Says which machine to buy: the one that trains the model in "
                   "the shortest time within\nthe budget and the deadline."),
-    .description = _ ("Exit status: 0 found, 1 nothing fits the limits, 2 bad "
+    .description = _ ("FILE is a question that was saved, as in "
+                      "gpus.quartermaster; options go before what it asks.\n"
+                      "Exit status: 0 found, 1 nothing fits the limits, 2 bad "
                       "input."),
   };
   g_auto (QmCliQuestion) typed = { 0 };
@@ -692,25 +727,24 @@ qm_cli_advise (const char *const *arguments, GError **error)
   g_autoptr (QmCatalog) catalog = NULL;
   g_autoptr (QmQuestion) question = NULL;
   g_auto (GStrv) models = NULL;
+  g_auto (GStrv) files = NULL;
   QmCliParse parsed;
 
   qm_cli_question_add_options (&typed, options);
   qm_cli_options_add_flag (options, "json", _ ("Answer in JSON, for programs"),
                            &json);
-  parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
+  parsed = qm_cli_options_parse (&verb, options, arguments, &files, error);
   if (parsed != QM_CLI_PARSE_READY)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
                                          : QM_CLI_EXIT_BAD_INPUT;
   if ((catalog = qm_cli_catalog_load (error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
-  if ((models = qm_cli_question_models (&typed, catalog, FALSE, error)) == NULL
+  if (!qm_cli_question_open (&typed, files, catalog, error)
+      || (models = qm_cli_question_models (&typed, catalog, FALSE, error))
+             == NULL
       || (question = qm_cli_question_read (&typed, catalog, error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
-  owning = question->ownership != NULL
-           || qm_cli_ownership_is_asked (&typed.ownership);
-  if (owning
-      && !qm_cli_ownership_read (&typed.ownership, question->lifetime_years,
-                                 &ownership, error))
+  if (!qm_cli_question_ownership (&typed, question, &ownership, &owning, error))
     return QM_CLI_EXIT_BAD_INPUT;
   question->model = g_strdup (models[0]);
   qm_cli_forecast (question, catalog);

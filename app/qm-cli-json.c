@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "app/qm-cli-json.h"
+#include "app/qm-cli-matrix.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-table.h"
 
@@ -175,6 +176,9 @@ qm_cli_json_question (const QmQuestion *question)
                        qm_cli_json_minor (question->budget_minor));
   json_object_set_new (object, "deadline_days",
                        qm_cli_json_number (question->deadline_days, 6));
+  json_object_set_new (object, "run_deadline_days",
+                       qm_cli_json_number (question->run_deadline_days, 6));
+  json_object_set_new (object, "money", qm_cli_matrix_purse (&question->purse));
   json_object_set_new (object, "gpu",
                        question->gpus != NULL ? qm_cli_json_strings (
                            (const char *const *) question->gpus)

@@ -324,25 +324,30 @@ qm_cli_plot (const char *const *arguments, GError **error)
 {
   const QmCliVerb verb = {
     .name = "plot",
+    .parameters = _ ("[FILE]"),
     .summary = _ ("Draws what the machines cost against how long training "
                   "takes.\nSeveral models, separated by commas, get a plot "
                   "each."),
+    .description = _ ("FILE is a question that was saved, as in "
+                      "gpus.quartermaster; options go before what it asks."),
   };
   g_auto (Typed) typed = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_autoptr (QmCatalog) catalog = NULL;
   g_autoptr (QmQuestion) question = NULL;
   g_auto (GStrv) models = NULL;
+  g_auto (GStrv) files = NULL;
   Drawing drawing = { 0 };
   QmCliParse parsed;
 
   add_options (&typed, options);
-  parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
+  parsed = qm_cli_options_parse (&verb, options, arguments, &files, error);
   if (parsed != QM_CLI_PARSE_READY)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
                                          : QM_CLI_EXIT_BAD_INPUT;
   if (!read_drawing (&typed, &drawing, error)
       || (catalog = qm_cli_catalog_load (error)) == NULL
+      || !qm_cli_question_open (&typed.question, files, catalog, error)
       || (models =
               qm_cli_question_models (&typed.question, catalog, TRUE, error))
              == NULL

@@ -22,8 +22,6 @@
 #define ROOM_MAX     1e9 /* watts */
 #define WALLTIME_MAX 1e6 /* hours */
 
-#define MICROS_PER_MINOR (QM_MICROS_PER_UNIT / 100)
-
 void
 qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
 {
@@ -37,12 +35,15 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
   qm_cli_options_add_value (options, "at-once", 0, _ ("N"),
                             _ ("With --runs: machines needed side by side"),
                             &typed->at_once);
-  qm_cli_options_add_value (options, "budget", 0, _ ("USD"),
-                            _ ("Most that may be spent: 40000, 40k, 1.5M"),
-                            &typed->budget);
-  qm_cli_options_add_value (options, "deadline", 0, _ ("DAYS"),
-                            _ ("Longest that training may take"),
-                            &typed->deadline);
+  qm_cli_money_add_options (&typed->money, options);
+  qm_cli_options_add_value (
+      options, "deadline", 0, _ ("DAYS"),
+      _ ("Longest that training may take; with --runs, all runs of a year"),
+      &typed->deadline);
+  qm_cli_options_add_value (
+      options, "deadline-per-run", 0, _ ("DAYS"),
+      _ ("With --runs: longest that a single one of them may take"),
+      &typed->run_deadline);
   qm_cli_options_add_value (
       options, "gpu", 0, _ ("GPU,…"),
       _ ("Only these types, as “catalog gpus” names them"), &typed->gpu);
@@ -116,11 +117,13 @@ qm_cli_question_add_link (QmCliQuestion *typed, GArray *options)
 void
 qm_cli_question_clear (QmCliQuestion *typed)
 {
+  g_clear_pointer (&typed->asked, qm_asked_free);
   g_clear_pointer (&typed->model, g_strfreev);
   g_clear_pointer (&typed->runs, g_strfreev);
   g_clear_pointer (&typed->at_once, g_strfreev);
-  g_clear_pointer (&typed->budget, g_strfreev);
+  qm_cli_money_clear (&typed->money);
   g_clear_pointer (&typed->deadline, g_strfreev);
+  g_clear_pointer (&typed->run_deadline, g_strfreev);
   g_clear_pointer (&typed->gpu, g_strfreev);
   g_clear_pointer (&typed->gpus, g_strfreev);
   g_clear_pointer (&typed->machine, g_strfreev);
@@ -136,29 +139,6 @@ qm_cli_question_clear (QmCliQuestion *typed)
   qm_cli_ownership_clear (&typed->ownership);
   g_clear_pointer (&typed->store, g_strfreev);
   g_clear_pointer (&typed->troubles, g_ptr_array_unref);
-}
-
-gboolean
-qm_cli_read_amount (const char *text, gint64 *minor)
-{
-  gsize length = strlen (text);
-  gint64 scale = 1;
-  gint64 micros;
-  g_autofree char *number = NULL;
-
-  if (length == 0 || length > 32)
-    return FALSE;
-  if (strchr ("kKM", text[length - 1]) != NULL)
-    scale = text[--length] == 'M' ? 1000000 : 1000;
-  number = g_strndup (text, length);
-  if (!g_ascii_isdigit (number[0]) || !qm_micros_parse (number, &micros)
-      || __builtin_mul_overflow (micros, scale, &micros))
-    return FALSE;
-  /* Rounded down, so that nothing above the budget is within it. */
-  if (micros / MICROS_PER_MINOR < 1)
-    return FALSE;
-  *minor = micros / MICROS_PER_MINOR;
-  return TRUE;
 }
 
 static gboolean
@@ -237,6 +217,69 @@ without_repetition (GStrv items)
   return (GStrv) g_ptr_array_steal (kept, NULL);
 }
 
+gboolean
+qm_cli_question_open (QmCliQuestion *typed,
+                      GStrv arguments,
+                      const QmCatalog *catalog,
+                      GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  const char *path = arguments[0];
+  g_autofree char *quoted = NULL;
+
+  if (path == NULL)
+    return TRUE;
+  quoted = qm_cli_quote (arguments[1] != NULL ? arguments[1] : path);
+  if (arguments[1] != NULL || !g_str_has_suffix (path, QM_ASKED_SUFFIX))
+    {
+      g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                   _ ("%s is no option and no question; write “--model "
+                      "pythia-1b”, or one file whose name ends with “%s”"),
+                   quoted, QM_ASKED_SUFFIX);
+      return FALSE;
+    }
+  typed->asked = qm_asked_load (path, &problem);
+  if (typed->asked != NULL && qm_asked_check (typed->asked, catalog, &problem))
+    return TRUE;
+  if (typed->asked != NULL)
+    g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "%s: %s", quoted,
+                 problem->message);
+  else
+    g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                         problem->message);
+  return FALSE;
+}
+
+gboolean
+qm_cli_question_ownership (const QmCliQuestion *typed,
+                           const QmQuestion *question,
+                           QmOwnershipSettings *ownership,
+                           gboolean *owning,
+                           GError **error)
+{
+  gboolean is_typed = qm_cli_ownership_is_asked (&typed->ownership);
+
+  *owning = is_typed || question->ownership != NULL;
+  if (!is_typed && question->ownership != NULL)
+    {
+      *ownership = *question->ownership;
+      return TRUE;
+    }
+  return !*owning
+         || qm_cli_ownership_read (&typed->ownership, question->lifetime_years,
+                                   ownership, error);
+}
+
+/* Those of the file, where none are typed. */
+static gboolean
+models_of_file (const QmCliQuestion *typed, GStrv *models)
+{
+  if (*models != NULL || typed->runs != NULL || typed->asked == NULL)
+    return FALSE;
+  *models = g_strdupv (typed->asked->models);
+  return TRUE;
+}
+
 GStrv
 qm_cli_question_models (const QmCliQuestion *typed,
                         const QmCatalog *catalog,
@@ -247,6 +290,8 @@ qm_cli_question_models (const QmCliQuestion *typed,
 
   if (!qm_cli_option_list ("model", typed->model, &models, error))
     return NULL;
+  if (models_of_file (typed, &models) && models[0] == NULL)
+    return g_steal_pointer (&models);
   if (models == NULL && typed->runs == NULL)
     {
       set_usage_error (error,
@@ -275,33 +320,28 @@ qm_cli_question_models (const QmCliQuestion *typed,
 }
 
 static gboolean
-read_budget (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+read_days (const char *name, GStrv typed, double *days, GError **error)
 {
   const char *value;
 
-  if (!qm_cli_option_single ("budget", typed->budget, &value, error))
+  if (!qm_cli_option_single (name, typed, &value, error))
     return FALSE;
-  if (value == NULL || qm_cli_read_amount (value, &question->budget_minor))
+  if (value == NULL || qm_cli_read_number (value, DEADLINE_MAX, days))
     return TRUE;
-  return set_value_error (
-      error, "budget", value,
-      _ ("is not a usable amount of USD; write a number above "
-         "zero like 40000, 40k or 1.5M"));
+  return set_value_error (error, name, value,
+                          _ ("is not a number of days above zero; write it "
+                             "like 60 or 0.5"));
 }
 
 static gboolean
-read_deadline (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+read_deadlines (const QmCliQuestion *typed,
+                QmQuestion *question,
+                GError **error)
 {
-  const char *value;
-
-  if (!qm_cli_option_single ("deadline", typed->deadline, &value, error))
-    return FALSE;
-  if (value == NULL
-      || qm_cli_read_number (value, DEADLINE_MAX, &question->deadline_days))
-    return TRUE;
-  return set_value_error (error, "deadline", value,
-                          _ ("is not a number of days above zero; write it "
-                             "like 60 or 0.5"));
+  return read_days ("deadline", typed->deadline, &question->deadline_days,
+                    error)
+         && read_days ("deadline-per-run", typed->run_deadline,
+                       &question->run_deadline_days, error);
 }
 
 static gboolean
@@ -353,6 +393,7 @@ read_gpu (const QmCliQuestion *typed,
   for (guint i = 0; items[i] != NULL; i++)
     if (!qm_cli_check_gpu (catalog, items[i], error))
       return FALSE;
+  g_strfreev (question->gpus);
   question->gpus = without_repetition (items);
   return TRUE;
 }
@@ -366,6 +407,7 @@ read_gpus (const QmCliQuestion *typed, QmQuestion *question, GError **error)
     return FALSE;
   if (items == NULL)
     return TRUE;
+  g_clear_pointer (&question->counts, g_array_unref);
   question->counts = g_array_new (FALSE, FALSE, sizeof (int));
   for (guint i = 0; items[i] != NULL; i++)
     {
@@ -394,10 +436,10 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
   const char *links[QM_N_GPU_LINKS];
   const char *settings[QM_N_SETTINGS];
   int machine = 0;
-  int link = QM_GPU_LINK_AUTO;
-  int whose = QM_TIMES_OF_PYTORCH;
-  int predicted = QM_PREDICTIONS_ALL;
-  int setting = QM_SETTINGS_OPTIMAL;
+  int link = (int) question->link;
+  int whose = (int) question->times_of;
+  int predicted = (int) question->predictions;
+  int setting = (int) question->settings;
 
   for (int i = 0; i < QM_TIMES_OF_PUBLICATION; i++)
     times_of[i] = qm_times_of_name ((QmTimesOf) i);
@@ -418,11 +460,12 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
       || !qm_cli_option_choice ("settings", typed->settings, settings,
                                 G_N_ELEMENTS (settings), &setting, error))
     return FALSE;
-  question->kinds = kinds[machine];
+  if (typed->machine != NULL)
+    question->kinds = kinds[machine];
   question->times_of = (QmTimesOf) whose;
   question->predictions = (QmPredictions) predicted;
   question->link = (QmGpuLink) link;
-  question->any_price = typed->any_price;
+  question->any_price |= typed->any_price;
   question->settings = (QmSettings) setting;
   return TRUE;
 }
@@ -500,6 +543,8 @@ read_uses (const QmCliQuestion *typed,
 
   if (!qm_cli_option_list ("use", typed->use, &items, error))
     return FALSE;
+  if (items != NULL)
+    g_clear_pointer (&question->uses, g_array_unref);
   for (guint i = 0; items != NULL && items[i] != NULL; i++)
     if (!read_use (items[i], catalog, question, error))
       return FALSE;
@@ -510,18 +555,20 @@ read_uses (const QmCliQuestion *typed,
 static gboolean
 read_paper (const QmCliQuestion *typed, QmQuestion *question, GError **error)
 {
-  if (!typed->as_in_paper)
+  if (!typed->as_in_paper && !question->as_in_paper)
     return TRUE;
   if (typed->times_of != NULL || typed->predictions != NULL
       || typed->link != NULL || typed->any_price || typed->room != NULL
       || typed->lifetime != NULL || typed->time_factor != NULL
       || typed->costs != NULL || typed->expired_quotes || typed->store != NULL
+      || qm_cli_money_is_particular (&typed->money)
       || qm_cli_ownership_is_asked (&typed->ownership))
     return set_usage_error (
         error, _ ("--as-in-the-paper has times, prices, machines and a "
                   "lifetime of its own: --times-of, --predictions, --link, "
                   "--any-price, --room, --lifetime, --time-factor, --costs, "
-                  "--ownership, --expired-quotes and --store do not go with "
+                  "--ownership, --currency, --tax, --gross, --machine-least, "
+                  "--machine-most, --expired-quotes and --store do not go with "
                   "it"));
   qm_question_set_as_in_paper (question);
   return TRUE;
@@ -562,6 +609,8 @@ read_portfolio (const QmCliQuestion *typed,
   if (!qm_cli_option_list ("runs", typed->runs, &items, error)
       || !qm_cli_option_single ("at-once", typed->at_once, &value, error))
     return FALSE;
+  if (items != NULL || typed->model != NULL)
+    g_clear_pointer (&question->runs, g_array_unref);
   for (guint i = 0; items != NULL && items[i] != NULL; i++)
     if (!read_run (items[i], catalog, question, error))
       return FALSE;
@@ -571,7 +620,7 @@ read_portfolio (const QmCliQuestion *typed,
     return set_value_error (error, "at-once", value,
                             _ ("is not a number of machines from 1 to 1000; "
                                "write it like 2"));
-  if (items == NULL)
+  if (!qm_question_is_portfolio (question))
     return set_usage_error (error, _ ("--at-once needs --runs, as in “--runs "
                                       "pythia-1b=3 --at-once 2”"));
   question->at_once = (int) at_once;
@@ -594,11 +643,11 @@ read_quotes (QmCliQuestion *typed,
   if (typed->no_quotes && (typed->expired_quotes || typed->store != NULL))
     return set_usage_error (error, _ ("--no-quotes leaves nothing to "
                                       "--expired-quotes and --store"));
+  question->expired_offers |= typed->expired_quotes;
   if ((question->rates = qm_cli_shipped_rates (error)) == NULL)
     return FALSE;
   if (typed->no_quotes)
     return TRUE;
-  question->expired_offers = typed->expired_quotes;
   typed->troubles = g_ptr_array_new_with_free_func (g_free);
   store =
       qm_cli_store_open_for_advice (typed->store, typed->troubles, &trouble);
@@ -634,6 +683,8 @@ read_costs (const QmCliQuestion *typed, QmQuestion *question, GError **error)
   if (!qm_cli_option_choice ("costs", typed->costs, names, G_N_ELEMENTS (names),
                              &costs, error))
     return FALSE;
+  if (costs == 0 && typed->costs != NULL)
+    qm_question_set_ownership (question, NULL);
   if (costs == 0 && !qm_cli_ownership_is_asked (&typed->ownership))
     return TRUE;
   if (!qm_cli_ownership_read (&typed->ownership, question->lifetime_years,
@@ -671,11 +722,12 @@ qm_cli_question_read (QmCliQuestion *typed,
                       const QmCatalog *catalog,
                       GError **error)
 {
-  g_autoptr (QmQuestion) question = qm_question_new ();
+  g_autoptr (QmQuestion) question =
+      typed->asked != NULL ? qm_question_copy (typed->asked->question)
+                           : qm_question_new ();
   QmError notice;
 
-  if (!read_budget (typed, question, error)
-      || !read_deadline (typed, question, error)
+  if (!read_deadlines (typed, question, error)
       || !read_lifetime (typed, question, error)
       || !read_time_factor (typed, question, error)
       || !read_gpu (typed, catalog, question, error)
@@ -686,10 +738,10 @@ qm_cli_question_read (QmCliQuestion *typed,
       || !read_costs (typed, question, error)
       || !read_portfolio (typed, catalog, question, error)
       || !read_paper (typed, question, error)
-      || (!typed->as_in_paper
-          && !read_quotes (typed, catalog, question, error)))
+      || (!typed->as_in_paper && !read_quotes (typed, catalog, question, error))
+      || !qm_cli_money_read (&typed->money, question, error))
     return NULL;
-  if (!typed->no_this_machine && !typed->as_in_paper)
+  if (!typed->no_this_machine && !question->as_in_paper)
     question->host = qm_host_times_load (catalog, NULL);
   if (qm_cli_question_unsaid (question, &notice))
     qm_cli_note (&notice);

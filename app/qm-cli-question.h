@@ -4,7 +4,9 @@
 
 #pragma once
 
+#include "app/qm-cli-money.h"
 #include "app/qm-cli-ownership.h"
+#include "pricing/advice/qm-asked.h"
 #include "pricing/advice/qm-question.h"
 
 G_BEGIN_DECLS
@@ -15,8 +17,9 @@ typedef struct
   GStrv model;
   GStrv runs;
   GStrv at_once;
-  GStrv budget;
+  QmCliMoney money;
   GStrv deadline;
+  GStrv run_deadline;
   GStrv gpu;
   GStrv gpus;
   GStrv machine;
@@ -31,6 +34,7 @@ typedef struct
   GStrv costs;
   QmCliOwnership ownership;
   GStrv store;
+  QmAsked *asked; /* the file that was given; NULL: none */
   gboolean as_in_paper;
   gboolean any_price;
   gboolean no_quotes;
@@ -47,6 +51,21 @@ void qm_cli_question_add_options (QmCliQuestion *typed, GArray *options);
 void qm_cli_question_add_link (QmCliQuestion *typed, GArray *options);
 
 void qm_cli_question_clear (QmCliQuestion *typed);
+
+/* Opens the file among the arguments that are no options, of which there may be
+ * one: what is typed besides goes before what it has. */
+gboolean qm_cli_question_open (QmCliQuestion *typed,
+                               GStrv arguments,
+                               const QmCatalog *catalog,
+                               GError **error);
+
+/* What owning is assumed to cost, where that is to be told: typed, or of the
+ * question.  *owning is FALSE where nobody asks. */
+gboolean qm_cli_question_ownership (const QmCliQuestion *typed,
+                                    const QmQuestion *question,
+                                    QmOwnershipSettings *ownership,
+                                    gboolean *owning,
+                                    GError **error);
 
 /* The models that are asked about, checked against the catalog: one, or where
  * `several` allows it more, each once; none where a portfolio is given in
@@ -67,11 +86,6 @@ gboolean qm_cli_question_unsaid (const QmQuestion *question, QmError *notice);
 QmQuestion *qm_cli_question_read (QmCliQuestion *typed,
                                   const QmCatalog *catalog,
                                   GError **error);
-
-/* Reads an amount of USD as it is written everywhere, whatever the locale:
- * "40000", "1499.99", "40k", "1.5M"; above zero.  Returns FALSE, leaving *minor
- * as it was, on anything else. */
-gboolean qm_cli_read_amount (const char *text, gint64 *minor);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (QmCliQuestion, qm_cli_question_clear)
 

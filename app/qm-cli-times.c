@@ -404,7 +404,7 @@ add_options (QmCliQuestion *typed, GArray *options)
                             &typed->model);
   qm_cli_options_add_value (options, "budget", 0, _ ("USD"),
                             _ ("Most that may be spent: 40000, 40k, 1.5M"),
-                            &typed->budget);
+                            &typed->money.budget);
   qm_cli_options_add_value (
       options, "gpu", 0, _ ("GPU,…"),
       _ ("Only these types, as “catalog gpus” names them"), &typed->gpu);

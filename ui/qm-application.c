@@ -44,6 +44,8 @@ static const Shortcut shortcuts[] = {
   { "window.close", { "<Control>w" } },
   { "win.reset", { "<Control>r" } },
   { "win.show-sidebar", { "F9" } },
+  { "win.open-question", { "<Control><Alt>o" } },
+  { "win.save-question", { "<Control><Alt>s" } },
   { "win.search-model", { "<Control>f" } },
   { "win.focus-budget", { "<Control>b" } },
   { "win.import-quotes", { "<Control>o" } },
@@ -73,7 +75,8 @@ qm_application_new (GSettings *settings)
 
   g_return_val_if_fail (settings == NULL || G_IS_SETTINGS (settings), NULL);
 
-  self = g_object_new (QM_TYPE_APPLICATION, "application-id", QM_APP_ID, NULL);
+  self = g_object_new (QM_TYPE_APPLICATION, "application-id", QM_APP_ID,
+                       "flags", G_APPLICATION_HANDLES_OPEN, NULL);
   g_set_object (&self->settings, settings);
 
   return self;
@@ -130,6 +133,21 @@ qm_application_activate (GApplication *application)
     gtk_window_present (window);
   else
     open_window (QM_APPLICATION (application));
+}
+
+/* A file manager opens a question so. */
+static void
+qm_application_open (GApplication *application,
+                     GFile **files,
+                     int n_files,
+                     const char *hint)
+{
+  GtkWindow *window;
+
+  g_application_activate (application);
+  window = gtk_application_get_active_window (GTK_APPLICATION (application));
+  if (QM_IS_WINDOW (window) && n_files > 0)
+    qm_window_open_question (QM_WINDOW (window), files[n_files - 1]);
 }
 
 /* Closing, unlike quitting, lets windows save their state. */
@@ -304,6 +322,7 @@ qm_application_class_init (QmApplicationClass *klass)
   object_class->get_property = qm_application_get_property;
   object_class->set_property = qm_application_set_property;
   application_class->activate = qm_application_activate;
+  application_class->open = qm_application_open;
   application_class->startup = qm_application_startup;
   application_class->shutdown = qm_application_shutdown;
 

@@ -30,6 +30,7 @@ struct _QmLogScale
   double start_value;
   gboolean optional;
 
+  char *currency;
   double value;
   gboolean updating; /* the widgets are being set from the value */
 };
@@ -43,6 +44,7 @@ enum
   PROP_DEFAULT_VALUE,
   PROP_START_VALUE,
   PROP_OPTIONAL,
+  PROP_CURRENCY,
   PROP_VALUE,
   N_PROPS
 };
@@ -99,7 +101,7 @@ static char *
 format_value (QmLogScale *self, double value)
 {
   if (self->kind == QM_LOG_SCALE_MONEY)
-    return qm_format_money (value, "USD", FALSE);
+    return qm_format_money (value, self->currency, FALSE);
   return qm_format_number (value, 2);
 }
 
@@ -108,7 +110,7 @@ static char *
 describe_value (QmLogScale *self)
 {
   if (self->kind == QM_LOG_SCALE_MONEY)
-    return qm_format_money (self->value, "USD", FALSE);
+    return qm_format_money (self->value, self->currency, FALSE);
   return qm_format_days (self->value);
 }
 
@@ -408,7 +410,7 @@ add_marks (QmLogScale *self)
        mark <= self->upper * (1 + 1e-9); mark *= 10)
     {
       g_autofree char *text = self->kind == QM_LOG_SCALE_MONEY
-                                  ? qm_format_money_short (mark, "USD")
+                                  ? qm_format_money_short (mark, self->currency)
                                   : qm_format_number (mark, 0);
       g_autofree char *escaped = g_markup_escape_text (text, -1);
       g_autofree char *markup =
@@ -459,6 +461,14 @@ qm_log_scale_constructed (GObject *object)
 }
 
 static void
+qm_log_scale_finalize (GObject *object)
+{
+  g_free (QM_LOG_SCALE (object)->currency);
+
+  G_OBJECT_CLASS (qm_log_scale_parent_class)->finalize (object);
+}
+
+static void
 qm_log_scale_get_property (GObject *object,
                            guint prop_id,
                            GValue *value,
@@ -490,6 +500,10 @@ qm_log_scale_get_property (GObject *object,
 
     case PROP_OPTIONAL:
       g_value_set_boolean (value, self->optional);
+      break;
+
+    case PROP_CURRENCY:
+      g_value_set_string (value, self->currency);
       break;
 
     case PROP_VALUE:
@@ -538,6 +552,13 @@ qm_log_scale_set_property (GObject *object,
       self->optional = g_value_get_boolean (value);
       break;
 
+    case PROP_CURRENCY:
+      g_free (self->currency);
+      self->currency = g_value_dup_string (value);
+      add_marks (self);
+      sync_rest (self);
+      break;
+
     case PROP_VALUE:
       qm_log_scale_set_value (self, g_value_get_double (value));
       break;
@@ -569,6 +590,8 @@ install_properties (GObjectClass *object_class)
                            flags);
   properties[PROP_START_VALUE] =
       g_param_spec_double ("start-value", NULL, NULL, 0, G_MAXDOUBLE, 1, flags);
+  properties[PROP_CURRENCY] =
+      g_param_spec_string ("currency", NULL, NULL, "USD", flags);
   properties[PROP_VALUE] =
       g_param_spec_double ("value", NULL, NULL, 0, G_MAXDOUBLE, 0,
                            flags | G_PARAM_EXPLICIT_NOTIFY);
@@ -582,6 +605,7 @@ qm_log_scale_class_init (QmLogScaleClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   object_class->constructed = qm_log_scale_constructed;
+  object_class->finalize = qm_log_scale_finalize;
   object_class->get_property = qm_log_scale_get_property;
   object_class->set_property = qm_log_scale_set_property;
   install_properties (object_class);
@@ -607,6 +631,7 @@ qm_log_scale_class_init (QmLogScaleClass *klass)
 static void
 qm_log_scale_init (QmLogScale *self)
 {
+  self->currency = g_strdup ("USD");
   self->lower = 1;
   self->upper = 10;
   self->default_value = 1;

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  QM_LOG_SCALE_MONEY, /* whole US dollars */
+  QM_LOG_SCALE_MONEY, /* whole units of a currency */
   QM_LOG_SCALE_DAYS   /* whole days */
 } QmLogScaleKind;
 
@@ -25,6 +25,7 @@ GType qm_log_scale_kind_get_type (void);
  *   "lower", "upper" double: the range, above 0
  *   "default-value"  double: what reset gives; 0: off
  *   "start-value"    double: what switching on gives until there was a value
+ *   "currency"       string: of money; US dollars unless another is set
  *   "value"          double; 0 where it is optional and off
  *
  * A value that is set is clamped to the range, not rounded; only the slider

@@ -148,8 +148,8 @@ import_results_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (self->chooser));
 }
 
-/* A configuration that is dropped on the advisor becomes a model, and results
- * are imported. */
+/* A configuration that is dropped on the advisor becomes a model, results are
+ * imported and a question is asked. */
 static gboolean
 drop_cb (QmWindow *self, const GValue *value)
 {
@@ -162,6 +162,11 @@ drop_cb (QmWindow *self, const GValue *value)
   if (g_str_has_suffix (name, ".jsonl"))
     {
       import_results (self, file);
+      return TRUE;
+    }
+  if (g_str_has_suffix (name, QM_ASKED_SUFFIX))
+    {
+      qm_window_open_question (self, file);
       return TRUE;
     }
   editor = qm_model_editor_new (GTK_WINDOW (self), self->keeper);

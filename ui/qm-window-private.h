@@ -65,8 +65,18 @@ void qm_window_watch_results (QmWindow *self);
  * for what is taken from a result. */
 void qm_window_install_files (GtkWidgetClass *widget_class);
 
-/* Files may be dropped on the advisor: configurations of models, and results.
- */
+/* As the desktop calls files of questions (data/desktop). */
+#define QM_WINDOW_QUESTION_TYPE "application/vnd.quartermaster.question+json"
+
+/* Actions that open and save questions. */
+void qm_window_install_questions (GtkWidgetClass *widget_class);
+
+/* Gives the advisor exchange rates, those that are shipped, where it has none
+ * and needs one of this currency. */
+void qm_window_ensure_rates (QmWindow *self, const char *currency);
+
+/* Files may be dropped on the advisor: configurations of models, results
+ * and questions. */
 void qm_window_accept_drops (QmWindow *self);
 
 G_END_DECLS

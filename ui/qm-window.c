@@ -165,7 +165,7 @@ set_actions_enabled (QmWindow *self, gboolean enabled)
     "win.reset",      "win.search-model",        "win.focus-budget",
     "win.total-cost", "win.compare-published",   "win.models",
     "win.new-model",  "win.benchmark-elsewhere", "win.import-results",
-    "win.take-away"
+    "win.take-away",  "win.open-question",       "win.save-question"
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (own); i++)
@@ -177,6 +177,29 @@ set_actions_enabled (QmWindow *self, gboolean enabled)
       gtk_widget_action_set_enabled (GTK_WIDGET (self), name, enabled);
     }
   gtk_widget_set_visible (self->sidebar_button, enabled);
+}
+
+/* (transfer full) (nullable) */
+static QmRates *
+shipped_rates (void)
+{
+  char folder[PATH_MAX];
+
+  return qm_data_dir (folder, sizeof folder)
+             ? qm_rates_new_shipped (folder, NULL)
+             : NULL;
+}
+
+void
+qm_window_ensure_rates (QmWindow *self, const char *currency)
+{
+  g_autoptr (QmRates) rates = NULL;
+
+  if (qm_advisor_get_rates (self->advisor) != NULL
+      || g_str_equal (currency, "USD"))
+    return;
+  rates = shipped_rates ();
+  qm_advisor_set_rates (self->advisor, rates);
 }
 
 /* Puts a page for the advisor in place of the one before. */
@@ -210,6 +233,11 @@ open_advisor (QmWindow *self)
   qm_window_accept_drops (self);
   if (self->settings != NULL)
     {
+      g_autofree char *currency =
+          g_settings_get_string (self->settings, "currency");
+
+      /* Until the book is read. */
+      qm_window_ensure_rates (self, currency);
       qm_advisor_restore (self->advisor, self->settings);
       show_sidebar = g_settings_get_boolean (self->settings, "sidebar-shown");
     }
@@ -222,10 +250,9 @@ take_book (QmWindow *self)
 {
   QmRates *rates = qm_quote_book_get_rates (self->book);
   g_autoptr (QmRates) shipped = NULL;
-  char folder[PATH_MAX];
 
-  if (rates == NULL && qm_data_dir (folder, sizeof folder))
-    rates = shipped = qm_rates_new_shipped (folder, NULL);
+  if (rates == NULL)
+    rates = shipped = shipped_rates ();
   qm_advisor_set_offers (self->advisor, qm_quote_book_get_offers (self->book));
   qm_advisor_set_rates (self->advisor, rates);
 }
@@ -243,6 +270,7 @@ renew_advisor (QmWindow *self)
   /* At once, so that it can be selected again. */
   host = qm_host_times_load (catalog, NULL);
   qm_advisor_set_host (self->advisor, host);
+  qm_advisor_set_rates (self->advisor, qm_advisor_get_rates (before));
   qm_advisor_ask_like (self->advisor, before);
   if (self->book != NULL)
     take_book (self);
@@ -639,6 +667,7 @@ qm_window_class_init (QmWindowClass *klass)
   g_type_ensure (QM_TYPE_STORE_BAR);
 
   qm_window_install_files (widget_class);
+  qm_window_install_questions (widget_class);
   gtk_widget_class_install_action (widget_class, "win.reset", NULL, reset_cb);
   gtk_widget_class_install_action (widget_class, "win.search-model", NULL,
                                    search_model_cb);

@@ -33,6 +33,10 @@ void qm_window_open_quotes (QmWindow *self, const char *path);
  * called at most once, after qm_window_open_catalog(). */
 void qm_window_open_machine (QmWindow *self);
 
+/* Asks the question that a file has, and says so, or what is wrong with it;
+ * does not block. */
+void qm_window_open_question (QmWindow *self, GFile *file);
+
 /* Closes the window without a question; where a benchmark runs, as soon as it
  * is stopped. */
 void qm_window_stop_and_close (QmWindow *self);

@@ -16,10 +16,13 @@ struct _QmAdvice
   GArray *frontier;   /* int */
   GArray *experiment_frontier; /* int */
   GPtrArray *predictions;      /* QmMeasurement, of the candidates */
-  QmHostTimes *host;           /* which candidates have times of, or NULL */
-  GPtrArray *without_rate;     /* const QmPrice* of the catalog */
-  gboolean portfolio;
-  gboolean ownership; /* costs are totals */
+  GArray *run_times;           /* QmRunTime, `n_runs` of a candidate */
+  guint n_runs;                /* 0: no portfolio */
+  QmPurse purse;
+  double run_deadline;
+  QmHostTimes *host;       /* which candidates have times of, or NULL */
+  GPtrArray *without_rate; /* const QmPrice* of the catalog */
+  gboolean ownership;      /* costs are totals */
 };
 
 G_DEFINE_QUARK (qm - advice - error - quark, qm_advice_error)
@@ -39,7 +42,7 @@ check_question (const QmCatalog *catalog,
                 const QmQuestion *question,
                 GError **error)
 {
-  gboolean portfolio = question->runs != NULL && question->runs->len > 0;
+  gboolean portfolio = qm_question_is_portfolio (question);
 
   if (!(question->lifetime_years > 0) || question->at_once < 1)
     {
@@ -144,6 +147,8 @@ advice_new_take (GArray *candidates)
   QmAdvice *advice = g_new0 (QmAdvice, 1);
 
   advice->candidates = candidates;
+  advice->purse = qm_purse_default ();
+  advice->run_deadline = NAN;
   advice->order = g_array_new (FALSE, FALSE, sizeof (int));
   for (int i = 0; i < (int) candidates->len; i++)
     if (nth (advice, i)->cost_minor >= 0 && !nth (advice, i)->here
@@ -160,21 +165,26 @@ qm_advice_new (const QmCatalog *catalog,
                GError **error)
 {
   g_autoptr (GPtrArray) predictions = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GArray) run_times = g_array_new (FALSE, FALSE, sizeof (QmRunTime));
   QmAdvice *advice;
 
   g_return_val_if_fail (catalog != NULL && question != NULL, NULL);
 
   if (!check_question (catalog, question, error))
     return NULL;
-  advice =
-      advice_new_take (qm_candidates_build (catalog, question, predictions));
+  advice = advice_new_take (
+      qm_candidates_build (catalog, question, predictions, run_times));
   advice->predictions = g_steal_pointer (&predictions);
+  advice->run_times = g_steal_pointer (&run_times);
+  advice->purse = question->purse;
   if (question->host != NULL)
     advice->host = qm_host_times_ref (question->host);
   if (!question->as_in_paper)
     advice->without_rate = qm_prices_without_rate (catalog, question->rates);
-  advice->portfolio = question->runs != NULL && question->runs->len > 0;
+  if (qm_question_is_portfolio (question))
+    advice->n_runs = question->runs->len;
   advice->ownership = question->ownership != NULL;
+  qm_advice_set_run_deadline (advice, question->run_deadline_days);
   return advice;
 }
 
@@ -198,6 +208,7 @@ qm_advice_free (QmAdvice *advice)
   g_array_unref (advice->frontier);
   g_array_unref (advice->experiment_frontier);
   g_clear_pointer (&advice->predictions, g_ptr_array_unref);
+  g_clear_pointer (&advice->run_times, g_array_unref);
   g_clear_pointer (&advice->host, qm_host_times_unref);
   g_clear_pointer (&advice->without_rate, g_ptr_array_unref);
   g_free (advice);
@@ -216,7 +227,52 @@ qm_advice_is_portfolio (const QmAdvice *advice)
 {
   g_return_val_if_fail (advice != NULL, FALSE);
 
-  return advice->portfolio;
+  return advice->n_runs > 0;
+}
+
+void
+qm_advice_set_run_deadline (QmAdvice *advice, double days)
+{
+  g_return_if_fail (advice != NULL);
+
+  if (!qm_known (days) && !qm_known (advice->run_deadline))
+    return;
+  advice->run_deadline = days;
+  for (guint i = 0; i < advice->candidates->len; i++)
+    {
+      QmCandidate *candidate =
+          &g_array_index (advice->candidates, QmCandidate, i);
+
+      candidate->late = qm_known (days) && candidate->longest_days > days;
+    }
+}
+
+double
+qm_advice_get_run_deadline (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, NAN);
+
+  return advice->run_deadline;
+}
+
+const QmRunTime *
+qm_advice_runs (const QmAdvice *advice, const QmCandidate *candidate, guint *n)
+{
+  g_return_val_if_fail (advice != NULL && candidate != NULL, NULL);
+  g_return_val_if_fail (n != NULL, NULL);
+
+  *n = advice->n_runs;
+  if (advice->n_runs == 0)
+    return NULL;
+  return &g_array_index (advice->run_times, QmRunTime, candidate->first_run);
+}
+
+const QmPurse *
+qm_advice_purse (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, NULL);
+
+  return &advice->purse;
 }
 
 gboolean
@@ -314,7 +370,7 @@ qm_candidate_within (const QmCandidate *candidate,
                      double deadline_days)
 {
   return candidate->cost_minor >= 0 && qm_known (candidate->days)
-         && !candidate->insufficient
+         && !candidate->insufficient && !candidate->late && !candidate->unfunded
          && (budget_minor < 0 || candidate->cost_minor <= budget_minor)
          && (!qm_known (deadline_days) || candidate->days <= deadline_days);
 }
@@ -322,6 +378,8 @@ qm_candidate_within (const QmCandidate *candidate,
 static gboolean
 in_time (const QmCandidate *candidate, double deadline_days)
 {
+  if (candidate->late)
+    return FALSE;
   return !qm_known (deadline_days) || candidate->days <= deadline_days;
 }
 
@@ -382,7 +440,8 @@ find_neighbours (const QmAdvice *advice, QmRecommendation *found)
     }
 }
 
-/* Nothing fits: the cheapest that is in time, else the fastest. */
+/* Nothing fits: the cheapest that is in time, else the fastest; where single
+ * runs are what is late, the one that is soonest back with them. */
 static void
 find_would_do (const QmAdvice *advice,
                double deadline_days,
@@ -397,7 +456,9 @@ find_would_do (const QmAdvice *advice,
 
       if (!candidate->eligible)
         continue;
-      if (fastest < 0)
+      if (fastest < 0
+          || (nth (advice, fastest)->late
+              && candidate->longest_days < nth (advice, fastest)->longest_days))
         fastest = index;
       if (in_time (candidate, deadline_days)
           && (found->would_do < 0

@@ -104,7 +104,14 @@ typedef struct
                                  portfolio's: see qm_advice_new() */
   double days_low, days_high; /* the interval, where days rest on a predicted
                                  time; else NaN */
-  double experiment_cost;     /* major units; a portfolio's: of a year's runs */
+  double longest_days;    /* of the single run that takes longest; NaN where a
+                             time is missing */
+  double machine_days;    /* of all runs of a year on one machine; of a single
+                             training its days */
+  double busy;            /* the share of the year that the machines of a
+                             portfolio train; NaN: not known, or no portfolio */
+  guint first_run;        /* of a portfolio: see qm_advice_runs() */
+  double experiment_cost; /* major units; a portfolio's: of a year's runs */
   double implied_utilization; /* by the steps alone, as stated; NaN where
                                  unknown */
   double reachable_days;      /* of the steps of what was audited, that are
@@ -129,10 +136,28 @@ typedef struct
   guint predicted : 1;    /* days rest on a predicted time */
   guint weak : 1;         /* a price is one that nobody sells at: see
                              qm_price_is_weak() */
+  guint unfunded : 1;     /* one machine costs less or more than the funder of
+                             the question's purse pays */
+  guint late : 1;         /* a run takes longer than a single one may: see
+                             qm_advice_set_run_deadline() */
   guint eligible : 1;     /* may be recommended: passes the audit, has a price
-                             and a time, and is none of the above */
+                             and a time, and is none of the above but late */
   guint on_frontier : 1;  /* no eligible candidate is both cheaper and faster */
 } QmCandidate;
+
+/* What one run of a portfolio takes on a candidate. */
+typedef struct
+{
+  const QmMeasurement *measurement; /* NULL: no time is known there */
+  const QmPredicted *prediction;    /* that the measurement is of, or NULL */
+  double days;                      /* the question's factor included; NaN:
+                                       not known, or it does not fit */
+  double days_low, days_high;       /* the interval where days are predicted,
+                                       else NaN */
+  QmVerdict verdict;                /* QM_VERDICT_INFEASIBLE: does not fit */
+  guint predicted : 1;
+  guint foreign : 1; /* a time of other software than was asked for */
+} QmRunTime;
 
 typedef struct _QmAdvice QmAdvice;
 
@@ -162,10 +187,17 @@ typedef struct
 /* Answers a question.
  *
  * For a portfolio of N_i runs a year that take d_i days each on a candidate,
- * the factor of the question included, machines = max (at_once, ceil (sum N_i
- * d_i / 365)), and days     = max (longest d_i, sum N_i d_i / machines), the
- * time that a year's runs take on those machines.  This machine is one whatever
- * that says, so that a year's runs may take it more than a year.
+ * the factor of the question included,
+ *
+ *   machines = max (at_once, ceil (sum N_i d_i / D))
+ *   days     = max (longest d_i, sum N_i d_i / machines)
+ *
+ * the time that a year's runs take on those machines, shared out evenly.  D is
+ * the deadline of a year's work, or the year's 365 days where that is longer,
+ * or shorter than a single run, so that no number of machines meets it.  This
+ * machine is one whatever that says, so that a year's runs may take it more
+ * than a year.  The deadline of a single run is that of the question until
+ * qm_advice_set_run_deadline() sets another.
  *
  * Returns: (transfer full): the advice, or NULL with an error where a model or
  *   GPU of the question is not in the catalog. */
@@ -180,6 +212,19 @@ QmAdvice *qm_advice_new_for_candidates (const QmCandidate *candidates,
                                         guint n_candidates);
 
 void qm_advice_free (QmAdvice *advice);
+
+/* How long a single run may take (NaN: any time), from now on: which candidates
+ * are late.  Asks for a new recommendation. */
+void qm_advice_set_run_deadline (QmAdvice *advice, double days);
+double qm_advice_get_run_deadline (const QmAdvice *advice);
+
+/* What each run of a portfolio takes on a candidate, in the order of the
+ * question's runs; none where it is no portfolio.  (transfer none) */
+const QmRunTime *
+qm_advice_runs (const QmAdvice *advice, const QmCandidate *candidate, guint *n);
+
+/* The money that the question counts in. */
+const QmPurse *qm_advice_purse (const QmAdvice *advice);
 
 /* Whether it is about a year's portfolio: days and experiment cost of its
  * candidates are then those of all runs. */
@@ -205,8 +250,8 @@ const int *qm_advice_frontier (const QmAdvice *advice, guint *n);
 /* Indices of the Pareto frontier over (experiment cost, days). */
 const int *qm_advice_experiment_frontier (const QmAdvice *advice, guint *n);
 
-/* Recommends within a budget (USD cents, -1: none) and deadline (days, NaN:
- * none). */
+/* Recommends within a budget (USD cents, -1: none), the deadline of all its
+ * runs (days, NaN: none), and that of a single run. */
 QmRecommendation qm_advice_recommend (const QmAdvice *advice,
                                       gint64 budget_minor,
                                       double deadline_days);
@@ -229,8 +274,9 @@ int qm_candidate_jobs (const QmCandidate *candidate);
  * its verdict: foreign or superseded. */
 gboolean qm_candidate_is_aside (const QmCandidate *candidate);
 
-/* Whether a candidate would do within the limits: may be bought or, as this
- * machine, be used. */
+/* Whether a candidate would do within the limits, which it is not where a
+ * single run is late or no funder pays it: may be bought or, as this machine,
+ * be used. */
 gboolean qm_candidate_within (const QmCandidate *candidate,
                               gint64 budget_minor,
                               double deadline_days);

@@ -4,17 +4,15 @@
 
 #include "pricing/advice/qm-candidates.h"
 
-#include "data/flops.h"
 #include "pricing/advice/qm-carrier.h"
 #include "pricing/advice/qm-ownership.h"
 #include "pricing/advice/qm-selection.h"
+#include "pricing/advice/qm-year.h"
 
 #include <string.h>
 
-#define BYTES_PER_GIB   (1024.0 * 1024 * 1024)
-#define OFFLOADED_BYTES 14.0
-#define MAX_MICROS      9e18
-#define OLD_YEARS       5
+#define MAX_MICROS 9e18
+#define OLD_YEARS  5
 
 /* What building needs at hand. */
 typedef struct
@@ -23,6 +21,7 @@ typedef struct
   const QmQuestion *question;
   QmCarriers *carriers;
   GPtrArray *predictions; /* QmPredicted and QmUse */
+  GArray *run_times;      /* QmRunTime */
 } Builder;
 
 /* One place of the table: a GPU type and how many. */
@@ -137,10 +136,14 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
       || candidate->verdict == QM_VERDICT_DOUBTFUL
       || candidate->verdict == QM_VERDICT_UNKNOWN
       || (candidate->verdict == QM_VERDICT_IMPOSSIBLE && question->as_in_paper);
-  candidate->eligible = passes && !qm_candidate_is_aside (candidate)
-                        && candidate->carry.problem == QM_CARRY_NONE
-                        && candidate->cost_minor >= 0
-                        && qm_known (candidate->days);
+  candidate->unfunded =
+      candidate->price_minor >= 0 && !candidate->here
+      && !qm_purse_funds (&question->purse,
+                          candidate->price_minor / candidate->machines);
+  candidate->eligible =
+      passes && !qm_candidate_is_aside (candidate) && !candidate->unfunded
+      && candidate->carry.problem == QM_CARRY_NONE && candidate->cost_minor >= 0
+      && qm_known (candidate->days);
 }
 
 /* The offer of such a whole machine, of a kind that is asked for, or NULL. */
@@ -227,40 +230,6 @@ append (Builder *builder,
     append_whole (builder, *candidate, whole, machine_days, candidates);
 }
 
-/* What one training takes: the one place where the time of the steps becomes
- * that of a run. */
-static void
-set_days (const QmQuestion *question,
-          QmCandidate *candidate,
-          const QmMeasurement *measurement)
-{
-  double factor = question->time_factor;
-  gboolean predicted = measurement->provenance == QM_PROVENANCE_PREDICTED;
-
-  candidate->predicted = !!predicted;
-  candidate->days = measurement->days * factor;
-  candidate->days_low = predicted ? measurement->days_low * factor : NAN;
-  candidate->days_high = predicted ? measurement->days_high * factor : NAN;
-}
-
-/* The host memory that training takes, in GiB: of a prediction what was
- * planned, of a time that was taken with offloading what lies in there for each
- * parameter (ZeRO-Offload, arXiv 2101.06840: of 16 bytes all but the 2 of the
- * weights that stay on the GPU).  What the loading of data takes is not
- * counted. */
-static double
-host_gib_of (const QmSelected *selected)
-{
-  const QmMeasurement *measurement = selected->measurement;
-
-  if (selected->prediction != NULL)
-    return (double) selected->prediction->forecast.host_bytes / BYTES_PER_GIB;
-  if (measurement->offloading != QM_YES)
-    return 0;
-  return (double) qm_parameter_count (&measurement->model->config)
-         * OFFLOADED_BYTES / BYTES_PER_GIB;
-}
-
 /* A candidate with its time and audit, but no costs yet. */
 static QmCandidate
 timed (const QmQuestion *question, const QmSelected *selected)
@@ -272,12 +241,15 @@ timed (const QmQuestion *question, const QmSelected *selected)
   candidate.gpu = measurement->gpu;
   candidate.gpus = measurement->gpus;
   candidate.machines = 1;
-  candidate.host_gib = host_gib_of (selected);
+  candidate.host_gib = qm_year_host_gib (selected);
   candidate.measurement = measurement;
   candidate.foreign = !!selected->foreign;
   candidate.superseded = !!selected->superseded;
   candidate.prediction = selected->prediction;
-  set_days (question, &candidate, measurement);
+  qm_year_set_days (question, &candidate, measurement);
+  candidate.longest_days = candidate.days;
+  candidate.machine_days = candidate.days;
+  candidate.busy = NAN;
   candidate.verdict =
       qm_audit_measurement (measurement, question->forecasts, &audit);
   candidate.implied_utilization = audit.utilization;
@@ -452,138 +424,6 @@ best_by_place (GArray *selection)
   return table;
 }
 
-/* Severity, to find the worst verdict of a portfolio. */
-static int
-verdict_rank (QmVerdict verdict)
-{
-  switch (verdict)
-    {
-    case QM_VERDICT_INFEASIBLE:
-      return 5;
-    case QM_VERDICT_IMPOSSIBLE:
-      return 4;
-    case QM_VERDICT_DOUBTFUL:
-      return 3;
-    case QM_VERDICT_UNKNOWN:
-      return 2;
-    case QM_VERDICT_POSSIBLE:
-      return 1;
-    case QM_VERDICT_OK:
-    default:
-      return 0;
-    }
-}
-
-/* What the runs of a year take. */
-typedef struct
-{
-  double machine_days;
-  double longest; /* single training */
-} Sum;
-
-/* The sums of a portfolio: as stated, and at the ends of intervals. */
-typedef struct
-{
-  Sum stated, low, high;
-  QmVerdict audited; /* of what is audited */
-} Sums;
-
-static void
-add_days (Sum *sum, double runs, double days)
-{
-  sum->machine_days += runs * days; /* NaN stays NaN */
-  sum->longest = fmax (sum->longest, days);
-}
-
-/* Audits one more run of a portfolio. */
-static void
-audit_run (const QmQuestion *question,
-           QmCandidate *candidate,
-           const QmMeasurement *measurement,
-           Sums *sums)
-{
-  QmAudit audit = { NAN, NAN };
-  QmVerdict verdict =
-      measurement != NULL
-          ? qm_audit_measurement (measurement, question->forecasts, &audit)
-          : QM_VERDICT_UNKNOWN;
-  int worse = verdict_rank (verdict) - verdict_rank (sums->audited);
-
-  if (verdict_rank (verdict) > verdict_rank (candidate->verdict))
-    candidate->verdict = verdict;
-  if (!qm_known (audit.utilization)
-      || (candidate->audited != NULL && worse <= 0
-          && (worse < 0
-              || audit.utilization <= candidate->implied_utilization)))
-    return;
-  sums->audited = verdict;
-  candidate->audited = measurement;
-  candidate->implied_utilization = audit.utilization;
-  candidate->reachable_days = audit.reachable_days;
-}
-
-/* Adds one run to a portfolio's candidate. */
-static void
-add_run (const QmQuestion *question,
-         QmCandidate *candidate,
-         const QmRun *run,
-         const QmSelected *selected,
-         Sums *sums)
-{
-  const QmMeasurement *measurement =
-      selected != NULL ? selected->measurement : NULL;
-  QmCandidate one = { .days = NAN, .days_low = NAN, .days_high = NAN };
-
-  if (measurement != NULL)
-    {
-      candidate->foreign |= !!selected->foreign;
-      set_days (question, &one, measurement);
-      candidate->predicted |= one.predicted;
-      candidate->host_gib = MAX (candidate->host_gib, host_gib_of (selected));
-    }
-  if (candidate->measurement == NULL || one.days > sums->stated.longest)
-    {
-      candidate->measurement = measurement;
-      candidate->prediction = selected != NULL ? selected->prediction : NULL;
-    }
-  add_days (&sums->stated, run->runs_per_year, one.days);
-  add_days (&sums->low, run->runs_per_year,
-            one.predicted ? one.days_low : one.days);
-  add_days (&sums->high, run->runs_per_year,
-            one.predicted ? one.days_high : one.days);
-  audit_run (question, candidate, measurement, sums);
-}
-
-/* How long so many machines take. */
-static double
-days_of (const Sum *sum, int machines)
-{
-  return MAX (sum->longest, sum->machine_days / machines);
-}
-
-/* Machines and days of a portfolio; see qm_advice_new().  Of this machine there
- * is one, whether or not that is enough. */
-static void
-set_portfolio_days (QmCandidate *candidate, int at_once, const Sums *sums)
-{
-  double machine_days = sums->stated.machine_days;
-  double machines = MAX (at_once, ceil (machine_days / QM_DAYS_PER_YEAR));
-
-  candidate->days = candidate->days_low = candidate->days_high = NAN;
-  candidate->machines = candidate->here ? 1 : at_once;
-  candidate->insufficient = candidate->here && machines > 1;
-  /* Beyond that there is no machine room, nor an int. */
-  if (!qm_known (machine_days) || machines > 1e6)
-    return;
-  if (!candidate->here)
-    candidate->machines = (int) machines;
-  candidate->days = days_of (&sums->stated, candidate->machines);
-  if (!candidate->predicted)
-    return;
-  candidate->days_low = days_of (&sums->low, candidate->machines);
-  candidate->days_high = days_of (&sums->high, candidate->machines);
-}
-
 static void
 build_place (Builder *builder,
              Place place,
@@ -592,29 +432,33 @@ build_place (Builder *builder,
              GPtrArray *tables,
              GArray *candidates)
 {
+  const QmQuestion *question = builder->question;
   QmCandidate candidate = { .here = !!here, .use = use };
-  Sums sums = { 0 };
+  QmYear year = { 0 };
 
   candidate.gpu = place.gpu;
   candidate.gpus = place.gpus;
   candidate.implied_utilization = NAN;
   candidate.reachable_days = NAN;
   candidate.verdict = QM_VERDICT_OK;
+  candidate.first_run = builder->run_times->len;
   for (guint i = 0; i < tables->len; i++)
-    add_run (builder->question, &candidate,
-             &g_array_index (builder->question->runs, QmRun, i),
-             g_hash_table_lookup (g_ptr_array_index (tables, i), &place),
-             &sums);
-  set_portfolio_days (&candidate, builder->question->at_once, &sums);
+    {
+      QmRunTime run = qm_year_add_run (
+          question, &candidate, &g_array_index (question->runs, QmRun, i),
+          g_hash_table_lookup (g_ptr_array_index (tables, i), &place), &year);
+
+      g_array_append_val (builder->run_times, run);
+    }
+  qm_year_finish (question, &candidate, &year);
   if (here)
     {
-      append_here (builder->question, candidate, sums.stated.machine_days,
-                   candidates);
+      append_here (question, candidate, year.stated.machine_days, candidates);
       return;
     }
   set_prices (builder, &candidate);
-  finish (builder->question, &candidate, sums.stated.machine_days);
-  append (builder, &candidate, sums.stated.machine_days, candidates);
+  finish (question, &candidate, year.stated.machine_days);
+  append (builder, &candidate, year.stated.machine_days, candidates);
 }
 
 /* The places of a selection that no measurement is of. */
@@ -761,14 +605,16 @@ build (Builder *builder, GArray *candidates)
 GArray *
 qm_candidates_build (const QmCatalog *catalog,
                      const QmQuestion *question,
-                     GPtrArray *predictions)
+                     GPtrArray *predictions,
+                     GArray *run_times)
 {
   GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
   g_autoptr (QmCarriers) carriers = qm_carriers_new (catalog, question);
   Builder builder = { .catalog = catalog,
                       .question = question,
                       .carriers = carriers,
-                      .predictions = predictions };
+                      .predictions = predictions,
+                      .run_times = run_times };
 
   build (&builder, candidates);
   return candidates;

@@ -10,12 +10,15 @@ G_BEGIN_DECLS
 
 /* The candidates of a question whose models and GPUs have been checked.  Times
  * that had to be predicted are added to `predictions`, which frees them and
- * must outlive the candidates.
+ * must outlive the candidates; what single runs of a portfolio take to
+ * `run_times`, an array of QmRunTime, in which a candidate has those from its
+ * `first_run` on, in the order of the question.
  *
  * Returns: (transfer full): a GArray of QmCandidate; `on_frontier` is not set
  *   yet. */
 GArray *qm_candidates_build (const QmCatalog *catalog,
                              const QmQuestion *question,
-                             GPtrArray *predictions);
+                             GPtrArray *predictions,
+                             GArray *run_times);
 
 G_END_DECLS

@@ -18,6 +18,7 @@ typedef struct
 {
   int index;
   double days;
+  double longest; /* of a single run */
   double deviation;
   guint64 gpu, own; /* seeds */
 } Contender;
@@ -51,7 +52,9 @@ normal (guint64 seed, guint n)
 static Contender
 contender_of (const QmCandidate *candidate, int index)
 {
-  Contender contender = { .index = index, .days = candidate->days };
+  Contender contender = { .index = index,
+                          .days = candidate->days,
+                          .longest = candidate->longest_days };
 
   contender.gpu = g_str_hash (candidate->gpu->id);
   contender.own = contender.gpu * 1031 + (guint64) candidate->gpus;
@@ -77,6 +80,16 @@ may_be_faster (const QmCandidate *one, const QmCandidate *other)
   return one->days <= other->days;
 }
 
+/* Whether a budget pays it, whenever it is done. */
+static gboolean
+is_affordable (const QmCandidate *candidate, gint64 budget_minor)
+{
+  QmCandidate in_time = *candidate;
+
+  in_time.late = FALSE;
+  return qm_candidate_within (&in_time, budget_minor, NAN);
+}
+
 /* All that are affordable and may be faster than the best one. */
 static GArray *
 find_contenders (const QmAdvice *advice, gint64 budget_minor, int best)
@@ -91,7 +104,7 @@ find_contenders (const QmAdvice *advice, gint64 budget_minor, int best)
 
       if (!candidates[i].eligible
           || !may_be_faster (&candidates[i], &candidates[best])
-          || !qm_candidate_within (&candidates[i], budget_minor, NAN))
+          || !is_affordable (&candidates[i], budget_minor))
         continue;
       contender = contender_of (&candidates[i], (int) i);
       g_array_append_val (contenders, contender);
@@ -101,8 +114,12 @@ find_contenders (const QmAdvice *advice, gint64 budget_minor, int best)
 
 /* The place of the fastest one in a draw; -1: none is in time. */
 static int
-find_fastest (const GArray *contenders, double deadline_days, guint draw)
+find_fastest (const GArray *contenders,
+              double deadline_days,
+              double run_deadline,
+              guint draw)
 {
+  double run_limit = qm_known (run_deadline) ? run_deadline : INFINITY;
   double shortest = qm_known (deadline_days) ? deadline_days : INFINITY;
   int fastest = -1;
 
@@ -117,6 +134,8 @@ find_fastest (const GArray *contenders, double deadline_days, guint draw)
                 * (sqrt (OF_GPU) * normal (one->gpu, draw)
                    + sqrt (OF_OWN) * normal (one->own, draw));
       days = one->days * exp (error);
+      if (one->longest * exp (error) > run_limit)
+        continue;
       if (days > shortest || (days == shortest && fastest >= 0))
         continue;
       shortest = days;
@@ -143,7 +162,8 @@ qm_odds_draw (const QmAdvice *advice,
   wins = g_new0 (guint, contenders->len);
   for (guint draw = 0; draw < QM_ODDS_DRAWS; draw++)
     {
-      int fastest = find_fastest (contenders, deadline_days, draw);
+      int fastest = find_fastest (contenders, deadline_days,
+                                  qm_advice_get_run_deadline (advice), draw);
 
       if (fastest >= 0)
         wins[fastest]++;

@@ -16,6 +16,7 @@
  * what errors of rates by one source do not share on two types of GPU, and on
  * one: pricing/PREDICTION.md, "What errors share".
  *
+ * A single run of a portfolio is longer or shorter by as much as all of them.
  * QM_ODDS_DRAWS draws, always the same ones, then tell how often a candidate is
  * the best within the limits.  Costs are taken as they are. */
 

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "pricing/advice/qm-ownership.h"
+#include "pricing/advice/qm-prose-plan.h"
 #include "pricing/advice/qm-prose-private.h"
 #include "pricing/qm-format.h"
 
@@ -321,6 +322,31 @@ note_ownership (GStrvBuilder *builder,
                            unknown));
 }
 
+static gboolean
+is_unfunded (const QmCandidate *candidate)
+{
+  return candidate->unfunded;
+}
+
+/* In which money amounts are, and what the funder does not pay. */
+static void
+note_purse (GStrvBuilder *builder,
+            const QmAdvice *advice,
+            const QmQuestion *question)
+{
+  char *money = qm_prose_purse (&question->purse);
+  g_autofree char *names = list_of (advice, is_unfunded);
+
+  if (money != NULL)
+    add_note (builder, money);
+  if (names != NULL)
+    /* Translators: "4 × RTX A6000, 8 × RTX A6000". */
+    add_note (builder,
+              g_strdup_printf (_ ("%s: one machine costs less or more than is "
+                                  "funded, and is not recommended."),
+                               names));
+}
+
 GStrv
 qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
 {
@@ -328,6 +354,7 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
 
   g_return_val_if_fail (advice != NULL && question != NULL, NULL);
 
+  note_purse (builder, advice, question);
   note_ownership (builder, advice, question);
   note_factor (builder, advice, question);
   qm_prose_note_predictions (builder, advice, question);

@@ -79,7 +79,7 @@ qm_prose_price_quality (const QmCandidate *candidate, QmDate today)
 }
 
 char *
-qm_prose_cost_interval (const QmCandidate *candidate)
+qm_prose_cost_interval (const QmCandidate *candidate, const QmPurse *purse)
 {
   double width;
   g_autofree char *low = NULL;
@@ -93,10 +93,8 @@ qm_prose_cost_interval (const QmCandidate *candidate)
   width = (double) (candidate->cost_high_minor - candidate->cost_low_minor);
   if (width < 2 * NARROW * (double) candidate->cost_minor)
     return NULL;
-  low =
-      qm_format_money ((double) candidate->cost_low_minor / 100, "USD", FALSE);
-  high =
-      qm_format_money ((double) candidate->cost_high_minor / 100, "USD", FALSE);
+  low = qm_purse_format (purse, candidate->cost_low_minor);
+  high = qm_purse_format (purse, candidate->cost_high_minor);
   /* Translators: two amounts. */
   return g_strdup_printf (_ ("By what is known of the prices it costs %s to "
                              "%s."),

@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "pricing/advice/qm-prose-plan.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 
@@ -75,21 +76,12 @@ qm_prose_engine (const QmMeasurement *measurement)
   return g_strdup_printf ("%s %s", name, version);
 }
 
-char *
-qm_prose_times_of (const QmCandidate *candidate)
+/* In a word or two. */
+static char *
+times_of (const QmMeasurement *measurement)
 {
-  const QmMeasurement *measurement;
-  const char *name;
+  const char *name = engine_name (measurement->engine);
 
-  g_return_val_if_fail (candidate != NULL, NULL);
-
-  measurement = candidate->measurement;
-  if (measurement == NULL)
-    return NULL;
-  if (candidate->predicted
-      && measurement->provenance != QM_PROVENANCE_PREDICTED)
-    return g_strdup (C_ ("provenance", "partly predicted"));
-  name = engine_name (measurement->engine);
   switch (measurement->provenance)
     {
     case QM_PROVENANCE_MEASURED:
@@ -108,6 +100,30 @@ qm_prose_times_of (const QmCandidate *candidate)
     default:
       return g_strdup (C_ ("provenance", "published"));
     }
+}
+
+char *
+qm_prose_times_of (const QmCandidate *candidate)
+{
+  const QmMeasurement *measurement;
+
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  measurement = candidate->measurement;
+  if (measurement == NULL)
+    return NULL;
+  if (candidate->predicted
+      && measurement->provenance != QM_PROVENANCE_PREDICTED)
+    return g_strdup (C_ ("provenance", "partly predicted"));
+  return times_of (measurement);
+}
+
+char *
+qm_prose_run_times_of (const QmRunTime *run)
+{
+  g_return_val_if_fail (run != NULL, NULL);
+
+  return run->measurement != NULL ? times_of (run->measurement) : NULL;
 }
 
 /* "measured with PyTorch 2.11.0 on 21 November 2026" */

@@ -20,12 +20,6 @@ nth (const QmAdvice *advice, int index)
   return index >= 0 && (guint) index < n ? &candidates[index] : NULL;
 }
 
-static char *
-format_minor (gint64 minor)
-{
-  return qm_format_money ((double) minor / 100, "USD", FALSE);
-}
-
 char *
 qm_prose_candidate (const QmCandidate *candidate)
 {
@@ -137,7 +131,8 @@ training_of (const QmQuestion *question, const QmAdvice *advice)
 static char *
 cost_of (const QmCandidate *candidate, const QmQuestion *question)
 {
-  g_autofree char *cost = format_minor (candidate->cost_minor);
+  g_autofree char *cost =
+      qm_purse_format (&question->purse, candidate->cost_minor);
   g_autofree char *known =
       question->as_in_paper
           ? NULL
@@ -197,7 +192,35 @@ static gboolean
 is_filtered (const QmQuestion *question)
 {
   return question->gpus != NULL || question->counts != NULL
-         || question->kinds != QM_KINDS_ALL;
+         || question->kinds != QM_KINDS_ALL
+         || question->purse.machine_least >= 0
+         || question->purse.machine_most >= 0;
+}
+
+/* "60 days", "42 days a run", or NULL without a deadline. */
+static char *
+deadline_of (const QmQuestion *question)
+{
+  gboolean year = qm_known (question->deadline_days);
+  gboolean run = qm_known (question->run_deadline_days);
+  g_autofree char *days = NULL;
+  g_autofree char *each = NULL;
+
+  if (year)
+    days = qm_format_days (question->deadline_days);
+  if (run)
+    each = qm_format_days (question->run_deadline_days);
+  if (!qm_question_is_portfolio (question) && run)
+    return year && question->deadline_days < question->run_deadline_days
+               ? g_steal_pointer (&days)
+               : g_steal_pointer (&each);
+  if (year && run)
+    /* Translators: two times. */
+    return g_strdup_printf (_ ("%s a run, %s for all of them"), each, days);
+  if (run)
+    /* Translators: a time. */
+    return g_strdup_printf (_ ("%s a run"), each);
+  return g_steal_pointer (&days);
 }
 
 /* "within $40,000 and 60 days", or NULL without limits. */
@@ -205,13 +228,11 @@ static char *
 limits_of (const QmQuestion *question)
 {
   g_autofree char *budget = NULL;
-  g_autofree char *deadline = NULL;
+  g_autofree char *deadline = deadline_of (question);
   gboolean filtered = is_filtered (question);
 
   if (question->budget_minor >= 0)
-    budget = format_minor (question->budget_minor);
-  if (qm_known (question->deadline_days))
-    deadline = qm_format_days (question->deadline_days);
+    budget = qm_purse_format (&question->purse, question->budget_minor);
   if (budget != NULL && deadline != NULL)
     /* Translators: budget, deadline. */
     return g_strdup_printf (filtered ? _ ("within %s, %s and the filters")
@@ -298,7 +319,7 @@ join_sentences (const char *const sentences[N_SENTENCES])
 }
 
 char *
-qm_prose_about_machine (const QmCandidate *candidate)
+qm_prose_about_machine (const QmCandidate *candidate, const QmPurse *purse)
 {
   g_autofree char *carrier = NULL;
   g_autofree char *link = NULL;
@@ -309,7 +330,7 @@ qm_prose_about_machine (const QmCandidate *candidate)
 
   carrier = qm_prose_carrier (candidate);
   link = qm_prose_link (candidate);
-  interval = qm_prose_cost_interval (candidate);
+  interval = qm_prose_cost_interval (candidate, purse);
   basis = qm_prose_price_basis (candidate);
   return join_sentences (
       (const char *[N_SENTENCES]){ carrier, link, interval, basis });
@@ -337,7 +358,7 @@ qm_prose_why (const QmAdvice *advice,
            "believed: widen the filters, or ask for the times of "
            "other software or for predictions."));
   what = qm_prose_candidate (other);
-  cost = format_minor (other->cost_minor);
+  cost = qm_purse_format (&question->purse, other->cost_minor);
   days = qm_format_days (other->days);
   if (recommendation->outcome == QM_OUTCOME_TOO_LATE)
     /* Translators: machine, training time, overall cost. */
@@ -360,15 +381,16 @@ qm_prose_reason (const QmAdvice *advice,
   g_return_val_if_fail (why != NULL, NULL);
 
   if (recommendation->outcome == QM_OUTCOME_FOUND)
-    machine = qm_prose_about_machine (nth (advice, recommendation->best));
+    machine = qm_prose_about_machine (nth (advice, recommendation->best),
+                                      &question->purse);
   return join_sentences ((const char *[N_SENTENCES]){ why, machine });
 }
 
 static char *
-alternative_runner_up (const QmCandidate *other)
+alternative_runner_up (const QmCandidate *other, const QmPurse *purse)
 {
   g_autofree char *what = qm_prose_candidate (other);
-  g_autofree char *cost = format_minor (other->cost_minor);
+  g_autofree char *cost = qm_purse_format (purse, other->cost_minor);
   g_autofree char *days = qm_format_days (other->days);
 
   /* Translators: machine, overall cost, training time. */
@@ -377,7 +399,9 @@ alternative_runner_up (const QmCandidate *other)
 }
 
 static char *
-alternative_faster (const QmCandidate *best, const QmCandidate *other)
+alternative_faster (const QmCandidate *best,
+                    const QmCandidate *other,
+                    const QmPurse *purse)
 {
   g_autofree char *what = qm_prose_candidate (other);
   g_autofree char *days = qm_format_days (best->days - other->days);
@@ -385,19 +409,32 @@ alternative_faster (const QmCandidate *best, const QmCandidate *other)
 
   if (other->cost_minor <= best->cost_minor)
     return NULL;
-  cost = format_minor (other->cost_minor - best->cost_minor);
+  cost = qm_purse_format (purse, other->cost_minor - best->cost_minor);
   /* Translators: machine, difference in cost, difference in time. */
   return g_strdup_printf (_ ("Next faster: %s costs %s more and saves %s."),
                           what, cost, days);
 }
 
 static char *
-alternative_cheaper (const QmCandidate *best, const QmCandidate *other)
+alternative_cheaper (const QmCandidate *best,
+                     const QmCandidate *other,
+                     const QmPurse *purse)
 {
   g_autofree char *what = qm_prose_candidate (other);
-  g_autofree char *cost = format_minor (best->cost_minor - other->cost_minor);
+  g_autofree char *cost =
+      qm_purse_format (purse, best->cost_minor - other->cost_minor);
   g_autofree char *days = qm_format_days (other->days - best->days);
 
+  if (other->late)
+    {
+      g_autofree char *longest = qm_format_days (other->longest_days);
+
+      /* Translators: machine, difference in cost, difference in time, time of
+       * a run. */
+      return g_strdup_printf (_ ("Next cheaper: %s saves %s and takes %s "
+                                 "longer, but a run takes %s."),
+                              what, cost, days, longest);
+    }
   /* Translators: machine, difference in cost, difference in time. */
   return g_strdup_printf (_ ("Next cheaper: %s saves %s and takes %s longer."),
                           what, cost, days);
@@ -476,7 +513,7 @@ jobs_of (const QmCandidate *candidate)
 
 /* GPUs that one has or is allocated. */
 static char *
-alternative_use (const QmCandidate *use)
+alternative_use (const QmCandidate *use, const QmPurse *purse)
 {
   g_autofree char *what = qm_prose_candidate (use);
   g_autofree char *days = qm_format_days (use->days);
@@ -490,7 +527,7 @@ alternative_use (const QmCandidate *use)
   if (use->cost_minor <= 0)
     /* Translators: "4 × A100 to use", a time, perhaps " in 12 jobs". */
     return g_strdup_printf (_ ("Buy nothing: %s take %s%s."), what, days, jobs);
-  cost = format_minor (use->cost_minor);
+  cost = qm_purse_format (purse, use->cost_minor);
   /* Translators: "4 × A100 to use", an amount, a time, perhaps " in 12
    * jobs". */
   return g_strdup_printf (_ ("Buy nothing: %s cost %s and take %s%s."), what,
@@ -521,6 +558,7 @@ qm_prose_alternatives (const QmAdvice *advice,
                        int indices[QM_PROSE_ALTERNATIVES])
 {
   Alternatives found = { NULL, indices };
+  const QmPurse *purse = qm_advice_purse (advice);
   const QmCandidate *best, *other;
   int here;
 
@@ -531,19 +569,19 @@ qm_prose_alternatives (const QmAdvice *advice,
   if (best != NULL)
     {
       if ((other = nth (advice, recommendation->runner_up)) != NULL)
-        add_alternative (&found, alternative_runner_up (other),
+        add_alternative (&found, alternative_runner_up (other, purse),
                          recommendation->runner_up);
       if ((other = nth (advice, recommendation->faster)) != NULL)
-        add_alternative (&found, alternative_faster (best, other),
+        add_alternative (&found, alternative_faster (best, other, purse),
                          recommendation->faster);
       if ((other = nth (advice, recommendation->cheaper)) != NULL)
-        add_alternative (&found, alternative_cheaper (best, other),
+        add_alternative (&found, alternative_cheaper (best, other, purse),
                          recommendation->cheaper);
     }
   here = find_here (advice, TRUE);
   other = nth (advice, here);
   if (other != NULL)
-    add_alternative (&found, alternative_use (other), here);
+    add_alternative (&found, alternative_use (other, purse), here);
   here = find_here (advice, FALSE);
   other = nth (advice, here);
   if (other != NULL)

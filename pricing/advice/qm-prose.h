@@ -51,9 +51,10 @@ char *qm_prose_carrier (const QmCandidate *candidate);
  * nothing to tell.  (transfer full) (nullable) */
 char *qm_prose_price_quality (const QmCandidate *candidate, QmDate today);
 
-/* A sentence that tells the interval of the cost; NULL where there is none.
- * (transfer full) (nullable) */
-char *qm_prose_cost_interval (const QmCandidate *candidate);
+/* A sentence that tells the interval of the cost, in the money of a purse
+ * (NULL: in USD); NULL where there is none.  (transfer full) (nullable) */
+char *qm_prose_cost_interval (const QmCandidate *candidate,
+                              const QmPurse *purse);
 
 /* The headline: what to buy, or that nothing fits.  (transfer full) */
 char *qm_prose_headline (const QmAdvice *advice,
@@ -71,7 +72,8 @@ char *qm_prose_link (const QmCandidate *candidate);
 /* Sentences about the machine of a candidate: qm_prose_carrier, qm_prose_link,
  * qm_prose_cost_interval and the quotes that its price rests on; NULL where
  * there is nothing to tell.  (transfer full) (nullable) */
-char *qm_prose_about_machine (const QmCandidate *candidate);
+char *qm_prose_about_machine (const QmCandidate *candidate,
+                              const QmPurse *purse);
 
 /* A plain sentence why.  (transfer full) */
 char *qm_prose_why (const QmAdvice *advice,

@@ -133,6 +133,8 @@ qm_question_new (void)
 
   question->budget_minor = -1;
   question->deadline_days = NAN;
+  question->run_deadline_days = NAN;
+  question->purse = qm_purse_default ();
   question->kinds = QM_KINDS_ALL;
   question->lifetime_years = QM_LIFETIME_DEFAULT;
   question->time_factor = QM_TIME_FACTOR_DEFAULT;
@@ -159,6 +161,23 @@ qm_question_set_as_in_paper (QmQuestion *question)
   qm_question_set_ownership (question, NULL);
   g_clear_pointer (&question->offers, qm_offers_unref);
   g_clear_pointer (&question->host, qm_host_times_unref);
+}
+
+void
+qm_question_take_purse (QmQuestion *question, const QmPurse *purse)
+{
+  g_return_if_fail (question != NULL && purse != NULL);
+
+  question->purse = *purse;
+  question->budget_minor = qm_purse_to_usd (purse, purse->budget_minor);
+}
+
+gboolean
+qm_question_is_portfolio (const QmQuestion *question)
+{
+  g_return_val_if_fail (question != NULL, FALSE);
+
+  return question->runs != NULL && question->runs->len > 0;
 }
 
 QmPriceBasis

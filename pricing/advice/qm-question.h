@@ -9,6 +9,7 @@
 #include "pricing/advice/qm-host-times.h"
 #include "pricing/advice/qm-offers.h"
 #include "pricing/advice/qm-price.h"
+#include "pricing/advice/qm-purse.h"
 
 G_BEGIN_DECLS
 
@@ -110,14 +111,20 @@ typedef struct _QmOwnershipSettings QmOwnershipSettings;
 /* A question.  Without `runs` it is about one training of `model`; with runs
  * it is about a year's portfolio on as many machines as that takes, of which
  * at least `at_once` stand side by side.  Empty filters let everything
- * through.  Offers go before the catalog's prices. */
+ * through.  Offers go before the catalog's prices.
+ *
+ * There are two deadlines: of a single run, from its start to its end, and of
+ * all runs of a year.  Without `runs` both are of the one training. */
 typedef struct
 {
   char *model;
-  gint64 budget_minor;  /* USD cents; -1: no limit */
-  double deadline_days; /* NaN: none */
-  GStrv gpus;           /* GPU ids; NULL: all */
-  GArray *counts;       /* of int, GPUs in a machine; NULL: all */
+  gint64 budget_minor;      /* USD cents; -1: no limit */
+  double deadline_days;     /* of all runs of a year; NaN: none */
+  double run_deadline_days; /* of a single run; NaN: none */
+  QmPurse purse;            /* the money that the user counts in: see
+                               qm_question_take_purse() */
+  GStrv gpus;               /* GPU ids; NULL: all */
+  GArray *counts;           /* of int, GPUs in a machine; NULL: all */
   QmMachineKinds kinds;
   gboolean as_in_paper; /* set by qm_question_set_as_in_paper() */
   QmTimesOf times_of;
@@ -153,6 +160,12 @@ QmQuestion *qm_question_new (void);
  * carry any GPU, five years, and prices alone.  Quotes, predictions and this
  * machine do not take part. */
 void qm_question_set_as_in_paper (QmQuestion *question);
+
+/* Counts in that money, and takes its budget for the question's. */
+void qm_question_take_purse (QmQuestion *question, const QmPurse *purse);
+
+/* Whether it is about a year's portfolio. */
+gboolean qm_question_is_portfolio (const QmQuestion *question);
 
 /* Which prices count. */
 QmPriceBasis qm_question_price_basis (const QmQuestion *question);

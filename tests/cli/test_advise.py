@@ -21,8 +21,11 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
                   "use",
                   "insufficient",
                   "foreign", "superseded", "weak_price", "eligible",
-                  "on_frontier", "within_limits", "prices"]
-OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
+                  "on_frontier", "within_limits", "prices", "runs",
+                  "longest_days", "machine_days", "busy", "late", "unfunded",
+                  "cost"]
+OUTCOME_KEYS = ["outcome", "headline", "reason", "plan", "alternatives",
+                "warnings",
                 "notes", "probability", "runner_up", "faster", "cheaper",
                 "would_do", "denied"]
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
@@ -30,7 +33,7 @@ PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
               "source", "from_user"]
 QUOTE_KEYS = ["quote", "quote_holds"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
-                 "gpu", "gpus", "machine", "as_in_the_paper", "times_of",
+                 "run_deadline_days", "money", "gpu", "gpus", "machine", "as_in_the_paper", "times_of",
                  "predictions", "link", "uses", "any_price", "room_watts", "settings",
                  "lifetime_years", "time_factor", "costs"]
 

@@ -19,7 +19,8 @@ HOSTILE = (b"", b" ", b",", b",,", b"=", b"-", b"--", b"-1", b"+5", b"0",
 
 VALUE_OPTIONS = ("--model", "--runs", "--at-once", "--budget", "--deadline",
                  "--gpu", "--gpus", "--machine", "--times-of", "--room",
-                 "--settings", "--lifetime")
+                 "--settings", "--lifetime", "--deadline-per-run",
+                 "--currency", "--tax", "--machine-least", "--machine-most")
 
 
 class CommandTest(harness.CommandLineTest):

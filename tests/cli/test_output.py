@@ -27,7 +27,8 @@ class HelpTest(harness.CommandLineTest):
 
     def test_each_command(self):
         asked = ["--model", "--runs", "--at-once", "--budget", "--deadline",
-                 "--gpu", "--gpus", "--machine", "--room", "--any-price",
+                 "--deadline-per-run", "--currency", "--tax", "--gross",
+                 "--machine-least", "--machine-most", "--gpu", "--gpus", "--machine", "--room", "--any-price",
                  "--settings", "--lifetime", "--time-factor", "--help"]
         for command, options in (
                 ("advise", asked + ["--json"]),

@@ -392,7 +392,7 @@ link_of (const char *id, int gpus, const char *link, double bridged)
   advice = answer (question);
   g_assert_nonnull (find (advice, id, gpus));
   said = qm_prose_link (find (advice, id, gpus));
-  about = qm_prose_about_machine (find (advice, id, gpus));
+  about = qm_prose_about_machine (find (advice, id, gpus), NULL);
   g_assert_true (said == NULL || strstr (about, said) != NULL);
   return said;
 }

@@ -45,7 +45,8 @@ expect_text (QmCandidateColumn column,
              const QmCandidate *candidate,
              const char *expected)
 {
-  g_autofree char *text = qm_candidate_column_text (column, "Topic", candidate);
+  g_autofree char *text =
+      qm_candidate_column_text (column, "Topic", candidate, NULL);
 
   g_assert_cmpstr (text, ==, expected);
 }

@@ -30,7 +30,7 @@ test_row (void)
 {
   g_autoptr (QmAdvisor) advisor = qm_advisor_new (widgets_catalog ());
   GtkWidget *panel = g_object_ref_sink (qm_question_panel_new (advisor));
-  QmListRow *row = widgets_find (panel, QM_TYPE_LIST_ROW, 0);
+  QmListRow *row = widgets_find (panel, QM_TYPE_LIST_ROW, 1);
   GtkDropDown *list = widgets_find (row, GTK_TYPE_DROP_DOWN, 0);
   GtkWidget *reset = widgets_find_button (row, "Reset to the default");
   guint notified;
@@ -120,7 +120,7 @@ test_levels_row (void)
 {
   g_autoptr (QmAdvisor) advisor = qm_advisor_new (widgets_catalog ());
   GtkWidget *panel = g_object_ref_sink (qm_question_panel_new (advisor));
-  QmListRow *row = widgets_find (panel, QM_TYPE_LIST_ROW, 1);
+  QmListRow *row = widgets_find (panel, QM_TYPE_LIST_ROW, 2);
   GtkDropDown *list = widgets_find (row, GTK_TYPE_DROP_DOWN, 0);
   static const QmSettings order[] = { QM_SETTINGS_OPTIMAL, QM_SETTINGS_EAGER,
                                       QM_SETTINGS_NAIVE };

@@ -354,6 +354,8 @@ test_result_actions (void)
                                      "win.benchmark-elsewhere",
                                      "win.import-results",
                                      "win.quote-backups",
+                                     "win.open-question",
+                                     "win.save-question",
                                      NULL };
   GTypeClass *window_class = g_type_class_ref (QM_TYPE_WINDOW);
   GTypeClass *results_class = g_type_class_ref (QM_TYPE_RESULTS_VIEW);

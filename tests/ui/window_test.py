@@ -36,6 +36,7 @@ class WindowTest(Headline, unittest.TestCase):
 
     BENCH = None  # qm-bench, where the test has it beside the program
     PROGRAM = None
+    arguments = ()  # that it is started with
     maxDiff = None
 
     def setUp(self):
@@ -44,7 +45,7 @@ class WindowTest(Headline, unittest.TestCase):
         self.data = os.path.join(self.home, "data", "quartermaster")
         self.prepare()
         self.program = driver.Program(
-            self.PROGRAM, home=self.home,
+            self.PROGRAM, *self.arguments, home=self.home,
             environment=self.BENCH and {"QUARTERMASTER_BENCH": self.BENCH})
         self.root = self.program.root
         self.root.find("panel", "Recommendation", visible=False)

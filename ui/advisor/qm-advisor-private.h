@@ -26,6 +26,12 @@ struct _QmAdvisor
   GStrv models;
   double budget;
   double deadline;
+  double run_deadline;
+  char *currency;
+  double tax;
+  double machine_least, machine_most;
+  gboolean gross;
+  QmPurse purse; /* of these, but for the budget */
   double lifetime;
   double time_factor;
   gboolean as_in_paper;
@@ -85,6 +91,13 @@ void qm_advisor_ensure_topics (QmAdvisor *self);
 /* Selects what the other one has selected, where this one has it, too; the
  * catalog of the other one must still be there. */
 void qm_advisor_select_like (QmAdvisor *self, QmAdvisor *other);
+
+/* What all topics ask in common.  (transfer full) */
+QmQuestion *qm_advisor_base_question (QmAdvisor *self);
+
+/* Takes up what changed of the money: currency, rates, tax or limits of one
+ * machine. */
+void qm_advisor_renew_purse (QmAdvisor *self);
 
 /* No GPUs to use, of QmUse. */
 GArray *qm_advisor_uses_new (void);

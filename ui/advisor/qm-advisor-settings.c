@@ -10,10 +10,12 @@
 
 static const char *const flag_keys[] = {
   "as-in-paper", "any-price", "expired-quotes", "total-cost", "measured-only",
-  "desktops",    "servers",   "log-axes",       "portfolio"
+  "desktops",    "servers",   "log-axes",       "portfolio",  "gross"
 };
-static const char *const number_keys[] = { "budget", "deadline", "lifetime",
-                                           "time-factor" };
+static const char *const number_keys[] = { "budget",       "deadline",
+                                           "run-deadline", "lifetime",
+                                           "time-factor",  "machine-least",
+                                           "machine-most", "tax" };
 
 static void
 save_runs (QmAdvisor *self, GSettings *settings)
@@ -135,6 +137,7 @@ void
 qm_advisor_save (QmAdvisor *self, GSettings *settings)
 {
   g_auto (GStrv) models = NULL;
+  g_autofree char *currency = NULL;
   int at_once;
 
   g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
@@ -153,7 +156,9 @@ qm_advisor_save (QmAdvisor *self, GSettings *settings)
       g_object_get (self, number_keys[i], &value, NULL);
       g_settings_set_double (settings, number_keys[i], value);
     }
-  g_object_get (self, "models", &models, "at-once", &at_once, NULL);
+  g_object_get (self, "models", &models, "at-once", &at_once, "currency",
+                &currency, NULL);
+  g_settings_set_string (settings, "currency", currency);
   g_settings_set_strv (settings, "models", (const char *const *) models);
   g_settings_set_int (settings, "at-once", at_once);
   save_times_of (self, settings);
@@ -314,6 +319,7 @@ void
 qm_advisor_restore (QmAdvisor *self, GSettings *settings)
 {
   g_auto (GStrv) models = NULL;
+  g_autofree char *currency = NULL;
 
   g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
 
@@ -325,6 +331,8 @@ qm_advisor_restore (QmAdvisor *self, GSettings *settings)
   for (guint i = 0; i < G_N_ELEMENTS (number_keys); i++)
     g_object_set (self, number_keys[i],
                   g_settings_get_double (settings, number_keys[i]), NULL);
+  currency = g_settings_get_string (settings, "currency");
+  g_object_set (self, "currency", currency, NULL);
   models = g_settings_get_strv (settings, "models");
   g_object_set (self, "models", models, "at-once",
                 g_settings_get_int (settings, "at-once"), NULL);

@@ -7,6 +7,7 @@
 #include "ui/advisor/qm-topic.h"
 
 #include <glib/gi18n-lib.h>
+#include <string.h>
 
 #define DEFAULT_MODEL  "pythia-1b"
 #define DEFAULT_BUDGET 40000.0
@@ -18,8 +19,14 @@ enum
 {
   PROP_0,
   PROP_MODELS,
+  PROP_CURRENCY,
   PROP_BUDGET,
+  PROP_TAX,
+  PROP_GROSS,
+  PROP_MACHINE_LEAST,
+  PROP_MACHINE_MOST,
   PROP_DEADLINE,
+  PROP_RUN_DEADLINE,
   PROP_LIFETIME,
   PROP_AS_IN_PAPER,
   PROP_ANY_PRICE,
@@ -59,15 +66,32 @@ run_clear (gpointer data)
   g_free (run->model);
 }
 
-/* What all topics ask in common. */
-static QmQuestion *
-base_question (QmAdvisor *self)
+/* The paper has prices in USD without tax alone, and the total cost may have
+ * tax already. */
+static void
+take_purse (QmAdvisor *self, QmQuestion *question)
+{
+  QmPurse purse = self->purse;
+
+  if (self->as_in_paper)
+    {
+      question->budget_minor = qm_advisor_get_budget_minor (self);
+      return;
+    }
+  purse.budget_minor =
+      qm_money_from_double (self->budget, purse.currency).minor;
+  qm_question_take_purse (question, &purse);
+}
+
+QmQuestion *
+qm_advisor_base_question (QmAdvisor *self)
 {
   QmQuestion *question = qm_question_new ();
   g_autoptr (GStrvBuilder) gpus = g_strv_builder_new ();
 
-  question->budget_minor = qm_advisor_get_budget_minor (self);
+  take_purse (self, question);
   question->deadline_days = qm_advisor_get_deadline_days (self);
+  question->run_deadline_days = qm_advisor_get_run_deadline_days (self);
   question->times_of = (QmTimesOf) self->times_of;
   question->predictions =
       self->measured_only ? QM_PREDICTIONS_NONE : QM_PREDICTIONS_ALL;
@@ -150,7 +174,7 @@ build_topics (QmAdvisor *self)
   g_ptr_array_set_size (self->topics, 0);
   if (self->portfolio && self->runs->len > 0)
     {
-      QmQuestion *question = base_question (self);
+      QmQuestion *question = qm_advisor_base_question (self);
 
       for (guint i = 0; i < self->runs->len; i++)
         {
@@ -165,7 +189,7 @@ build_topics (QmAdvisor *self)
   for (guint i = 0; self->models[i] != NULL; i++)
     {
       const QmModel *model = qm_catalog_model (self->catalog, self->models[i]);
-      QmQuestion *question = base_question (self);
+      QmQuestion *question = qm_advisor_base_question (self);
 
       question->model = g_strdup (self->models[i]);
       forecast (self, question, self->models[i]);
@@ -224,7 +248,8 @@ limits_moved (QmAdvisor *self)
   for (guint i = 0; i < self->topics->len; i++)
     qm_topic_set_limits (g_ptr_array_index (self->topics, i),
                          qm_advisor_get_budget_minor (self),
-                         qm_advisor_get_deadline_days (self));
+                         qm_advisor_get_deadline_days (self),
+                         qm_advisor_get_run_deadline_days (self));
   g_signal_emit (self, signals[LIMITS_CHANGED], 0);
 }
 
@@ -251,14 +276,37 @@ set_models (QmAdvisor *self, const char *const *models)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MODELS]);
 }
 
+/* Whether candidates are others with another number; of a year's work the
+ * deadline says how many machines it takes. */
+static gboolean
+is_of_candidates (QmAdvisor *self, guint property)
+{
+  return property == PROP_LIFETIME || property == PROP_TIME_FACTOR
+         || property == PROP_TAX || property == PROP_MACHINE_LEAST
+         || property == PROP_MACHINE_MOST
+         || (property == PROP_DEADLINE && self->portfolio);
+}
+
+static void
+set_currency (QmAdvisor *self, const char *currency)
+{
+  if (currency == NULL || !qm_currency_valid (currency)
+      || strcmp (self->currency, currency) == 0)
+    return;
+  g_free (self->currency);
+  self->currency = g_strdup (currency);
+  qm_advisor_renew_purse (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_CURRENCY]);
+}
+
 static void
 set_number (QmAdvisor *self, double *field, double value, guint property)
 {
   if (*field == value || isnan (value))
     return;
   *field = value;
-  if (property == PROP_LIFETIME || property == PROP_TIME_FACTOR)
-    qm_advisor_queue_rebuild (self);
+  if (is_of_candidates (self, property))
+    qm_advisor_renew_purse (self);
   else
     limits_moved (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
@@ -280,7 +328,9 @@ set_flag (QmAdvisor *self, gboolean *field, gboolean value, guint property)
   if (*field == value)
     return;
   *field = value;
-  if (property != PROP_LOG_AXES)
+  if (property == PROP_GROSS || property == PROP_TOTAL_COST)
+    qm_advisor_renew_purse (self);
+  else if (property != PROP_LOG_AXES)
     qm_advisor_queue_rebuild (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
 }
@@ -290,6 +340,8 @@ flag_of (QmAdvisor *self, guint property)
 {
   switch (property)
     {
+    case PROP_GROSS:
+      return &self->gross;
     case PROP_AS_IN_PAPER:
       return &self->as_in_paper;
     case PROP_ANY_PRICE:
@@ -313,6 +365,32 @@ flag_of (QmAdvisor *self, guint property)
     }
 }
 
+static double *
+number_of (QmAdvisor *self, guint property)
+{
+  switch (property)
+    {
+    case PROP_BUDGET:
+      return &self->budget;
+    case PROP_TAX:
+      return &self->tax;
+    case PROP_MACHINE_LEAST:
+      return &self->machine_least;
+    case PROP_MACHINE_MOST:
+      return &self->machine_most;
+    case PROP_DEADLINE:
+      return &self->deadline;
+    case PROP_RUN_DEADLINE:
+      return &self->run_deadline;
+    case PROP_LIFETIME:
+      return &self->lifetime;
+    case PROP_TIME_FACTOR:
+      return &self->time_factor;
+    default:
+      return NULL;
+    }
+}
+
 static void
 qm_advisor_get_property (GObject *object,
                          guint property,
@@ -326,17 +404,8 @@ qm_advisor_get_property (GObject *object,
     case PROP_MODELS:
       g_value_set_boxed (value, self->models);
       break;
-    case PROP_BUDGET:
-      g_value_set_double (value, self->budget);
-      break;
-    case PROP_DEADLINE:
-      g_value_set_double (value, self->deadline);
-      break;
-    case PROP_LIFETIME:
-      g_value_set_double (value, self->lifetime);
-      break;
-    case PROP_TIME_FACTOR:
-      g_value_set_double (value, self->time_factor);
+    case PROP_CURRENCY:
+      g_value_set_string (value, self->currency);
       break;
     case PROP_AT_ONCE:
       g_value_set_int (value, self->at_once);
@@ -351,7 +420,9 @@ qm_advisor_get_property (GObject *object,
       g_value_set_int (value, self->room);
       break;
     default:
-      if (flag_of (self, property) != NULL)
+      if (number_of (self, property) != NULL)
+        g_value_set_double (value, *number_of (self, property));
+      else if (flag_of (self, property) != NULL)
         g_value_set_boolean (value, *flag_of (self, property));
       else
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property, pspec);
@@ -371,18 +442,8 @@ qm_advisor_set_property (GObject *object,
     case PROP_MODELS:
       set_models (self, g_value_get_boxed (value));
       break;
-    case PROP_BUDGET:
-      set_number (self, &self->budget, g_value_get_double (value), property);
-      break;
-    case PROP_DEADLINE:
-      set_number (self, &self->deadline, g_value_get_double (value), property);
-      break;
-    case PROP_LIFETIME:
-      set_number (self, &self->lifetime, g_value_get_double (value), property);
-      break;
-    case PROP_TIME_FACTOR:
-      set_number (self, &self->time_factor, g_value_get_double (value),
-                  property);
+    case PROP_CURRENCY:
+      set_currency (self, g_value_get_string (value));
       break;
     case PROP_AT_ONCE:
       set_whole (self, &self->at_once, g_value_get_int (value), property);
@@ -397,7 +458,10 @@ qm_advisor_set_property (GObject *object,
       set_whole (self, &self->room, g_value_get_int (value), property);
       break;
     default:
-      if (flag_of (self, property) != NULL)
+      if (number_of (self, property) != NULL)
+        set_number (self, number_of (self, property),
+                    g_value_get_double (value), property);
+      else if (flag_of (self, property) != NULL)
         set_flag (self, flag_of (self, property), g_value_get_boolean (value),
                   property);
       else
@@ -423,6 +487,7 @@ qm_advisor_finalize (GObject *object)
   g_clear_pointer (&self->gpus, g_ptr_array_unref);
   g_clear_pointer (&self->counts, g_array_unref);
   g_clear_pointer (&self->models, g_strfreev);
+  g_clear_pointer (&self->currency, g_free);
   g_clear_pointer (&self->gpus_off, g_hash_table_unref);
   g_clear_pointer (&self->counts_off, g_hash_table_unref);
   g_clear_pointer (&self->runs, g_array_unref);
@@ -465,9 +530,19 @@ qm_advisor_class_init (QmAdvisorClass *klass)
 
   properties[PROP_MODELS] =
       g_param_spec_boxed ("models", NULL, NULL, G_TYPE_STRV, flags);
+  properties[PROP_CURRENCY] =
+      g_param_spec_string ("currency", NULL, NULL, "USD", flags);
   properties[PROP_BUDGET] =
-      number_spec ("budget", QM_BUDGET_MIN, QM_BUDGET_MAX, DEFAULT_BUDGET);
+      number_spec ("budget", QM_BUDGET_LEAST, QM_BUDGET_MOST, DEFAULT_BUDGET);
+  properties[PROP_TAX] = number_spec ("tax", 0, QM_PURSE_TAX_MAX, 0);
+  properties[PROP_GROSS] = flag_spec ("gross", FALSE);
+  properties[PROP_MACHINE_LEAST] =
+      number_spec ("machine-least", 0, QM_BUDGET_MOST, 0);
+  properties[PROP_MACHINE_MOST] =
+      number_spec ("machine-most", 0, QM_BUDGET_MOST, 0);
   properties[PROP_DEADLINE] = number_spec ("deadline", 0, QM_DEADLINE_MAX, 0);
+  properties[PROP_RUN_DEADLINE] =
+      number_spec ("run-deadline", 0, QM_DEADLINE_MAX, 0);
   properties[PROP_LIFETIME] =
       number_spec ("lifetime", LIFETIME_MIN, LIFETIME_MAX, QM_LIFETIME_DEFAULT);
   properties[PROP_TIME_FACTOR] =
@@ -510,6 +585,8 @@ static void
 qm_advisor_init (QmAdvisor *self)
 {
   self->budget = DEFAULT_BUDGET;
+  self->currency = g_strdup ("USD");
+  self->purse = qm_purse_default ();
   self->lifetime = QM_LIFETIME_DEFAULT;
   self->time_factor = QM_TIME_FACTOR_DEFAULT;
   self->desktops = TRUE;
@@ -592,7 +669,7 @@ qm_advisor_set_rates (QmAdvisor *self, QmRates *rates)
     return;
   g_clear_pointer (&self->rates, qm_rates_unref);
   self->rates = rates != NULL ? qm_rates_ref (rates) : NULL;
-  qm_advisor_queue_rebuild (self);
+  qm_advisor_renew_purse (self);
 }
 
 const QmOwnershipSettings *
@@ -610,7 +687,7 @@ qm_advisor_set_ownership (QmAdvisor *self, const QmOwnershipSettings *ownership)
 
   self->ownership = *ownership;
   if (self->total_cost)
-    qm_advisor_queue_rebuild (self);
+    qm_advisor_renew_purse (self);
 }
 
 static const QmTopic *
@@ -675,22 +752,6 @@ qm_advisor_get_recommendation (QmAdvisor *self, guint topic)
   return found != NULL ? &found->recommendation : NULL;
 }
 
-gint64
-qm_advisor_get_budget_minor (QmAdvisor *self)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (self), -1);
-
-  return qm_money_from_double (self->budget, "USD").minor;
-}
-
-double
-qm_advisor_get_deadline_days (QmAdvisor *self)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (self), NAN);
-
-  return self->deadline > 0 ? self->deadline : NAN;
-}
-
 static void
 clear_lists (QmAdvisor *self)
 {
@@ -708,6 +769,8 @@ qm_advisor_reset (QmAdvisor *self)
 
   g_return_if_fail (QM_IS_ADVISOR (self));
 
+  /* The range of a budget follows its currency, so that this is first. */
+  set_currency (self, "USD");
   g_object_freeze_notify (object);
   clear_lists (self);
   choose_default_model (self);

@@ -11,7 +11,7 @@
 
 #pragma once
 
-#include "pricing/advice/qm-ownership.h"
+#include "pricing/advice/qm-asked.h"
 
 #include <gio/gio.h>
 
@@ -22,6 +22,10 @@ G_BEGIN_DECLS
 #define QM_DEADLINE_MIN      1.0
 #define QM_DEADLINE_MAX      10000.0
 #define QM_RUNS_PER_YEAR_MAX 1000000.0
+
+/* A budget in a currency of small units may be so large. */
+#define QM_BUDGET_LEAST 1.0
+#define QM_BUDGET_MOST  1e12
 
 /* GPUs to use: lines, GPUs in one, USD that an hour of each costs, hours that a
  * job may run. */
@@ -38,8 +42,15 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  * qm_advisor_reset() restores:
  *
  *   "models"     GStrv    chosen model ids, at least one
- *   "budget"     double   USD, QM_BUDGET_MIN to QM_BUDGET_MAX
- *   "deadline"   double   days; 0: none
+ *   "budget"     double   of the currency, QM_BUDGET_LEAST to QM_BUDGET_MOST
+ *   "currency"   string   ISO 4217, of which a rate is known; without rates
+ *                         it counts as USD
+ *   "tax"        double   percent, 0 to 100; 0: nobody asks about it
+ *   "gross"      boolean  the budget contains the tax
+ *   "machine-least"  double  of the currency, what one machine must cost so
+ * that a funder pays it; 0: anything "machine-most"   double  what it may cost;
+ * 0: anything "deadline"   double   days, of all runs of a year; 0: none
+ *   "run-deadline"   double  days, of a single run of a year's; 0: none
  *   "lifetime"   double   years, 1 to 20
  *   "time-factor"  double  how many times as long as its steps a training
  *                          takes, 1 to 10
@@ -61,7 +72,7 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  * Signals:
  *
  *   "rebuilt"            topics or candidates changed; forget every index
- *   "limits-changed"     budget or deadline moved: recommendations changed,
+ *   "limits-changed"     budget or a deadline moved: recommendations changed,
  *                        topics and candidates did not
  *   "selection-changed"  another candidate, or none, is selected
  *
@@ -112,6 +123,13 @@ const QmRecommendation *qm_advisor_get_recommendation (QmAdvisor *self,
 /* The limits as qm_advice_recommend() takes them. */
 gint64 qm_advisor_get_budget_minor (QmAdvisor *self);
 double qm_advisor_get_deadline_days (QmAdvisor *self);
+double qm_advisor_get_run_deadline_days (QmAdvisor *self);
+
+/* The money that is counted in.  Its budget is not set.  (transfer none) */
+const QmPurse *qm_advisor_get_purse (QmAdvisor *self);
+
+/* The exchange rates.  (transfer none) (nullable) */
+QmRates *qm_advisor_get_rates (QmAdvisor *self);
 
 /* The GPU types, those first that the catalog has times for, and the counts
  * with times; and whether they take part.  A type without times has candidates
@@ -171,6 +189,14 @@ void qm_advisor_reset (QmAdvisor *self);
  * out. */
 void qm_advisor_save (QmAdvisor *self, GSettings *settings);
 void qm_advisor_restore (QmAdvisor *self, GSettings *settings);
+
+/* What is asked, as a file has it.  (transfer full) */
+QmAsked *qm_advisor_get_asked (QmAdvisor *self);
+
+/* Asks what a file asks.  FALSE, and nothing is changed, with an error where
+ * the catalog does not know something of it, or it cannot be shown here. */
+gboolean
+qm_advisor_take_asked (QmAdvisor *self, const QmAsked *asked, GError **error);
 
 /* Asks what another advisor asks and selects what it has selected, over a
  * catalog of another time perhaps: what this one's catalog does not know is

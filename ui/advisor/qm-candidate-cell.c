@@ -313,6 +313,7 @@ void
 qm_candidate_cell_set_candidate (QmCandidateCell *self,
                                  const QmCandidate *candidate,
                                  const char *title,
+                                 const QmPurse *purse,
                                  guint style)
 {
   g_return_if_fail (QM_IS_CANDIDATE_CELL (self));
@@ -321,9 +322,10 @@ qm_candidate_cell_set_candidate (QmCandidateCell *self,
   self->style = style;
   g_clear_object (&self->layout);
   g_free (self->text);
-  self->text = candidate != NULL
-                   ? qm_candidate_column_text (self->column, title, candidate)
-                   : g_strdup ("");
+  self->text =
+      candidate != NULL
+          ? qm_candidate_column_text (self->column, title, candidate, purse)
+          : g_strdup ("");
   gtk_accessible_update_property (GTK_ACCESSIBLE (self),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, self->text,
                                   -1);

@@ -23,6 +23,7 @@ GtkWidget *qm_candidate_cell_new (QmCandidateColumn column);
 void qm_candidate_cell_set_candidate (QmCandidateCell *self,
                                       const QmCandidate *candidate,
                                       const char *title,
+                                      const QmPurse *purse,
                                       guint style);
 
 /* Whether the candidate is within the limits (dimmed if not) and whether it is

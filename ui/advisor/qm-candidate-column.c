@@ -99,7 +99,9 @@ qm_candidate_column_is_number (QmCandidateColumn column)
 }
 
 static char *
-format_number_of (QmCandidateColumn column, const QmCandidate *candidate)
+format_number_of (QmCandidateColumn column,
+                  const QmCandidate *candidate,
+                  const QmPurse *purse)
 {
   double value = number_of (column, candidate);
 
@@ -109,7 +111,7 @@ format_number_of (QmCandidateColumn column, const QmCandidate *candidate)
     {
     case QM_COLUMN_COST:
     case QM_COLUMN_EXPERIMENT:
-      return qm_format_money (value, "USD", FALSE);
+      return qm_purse_format (purse, llround (value * 100));
     case QM_COLUMN_UTILIZATION:
       return qm_format_percent (value);
     case QM_COLUMN_DAYS:
@@ -165,12 +167,13 @@ machine_text (const QmCandidate *candidate)
 char *
 qm_candidate_column_text (QmCandidateColumn column,
                           const char *title,
-                          const QmCandidate *candidate)
+                          const QmCandidate *candidate,
+                          const QmPurse *purse)
 {
   g_return_val_if_fail (column < QM_N_COLUMNS && candidate != NULL, NULL);
 
   if (qm_candidate_column_is_number (column))
-    return format_number_of (column, candidate);
+    return format_number_of (column, candidate, purse);
   switch (column)
     {
     case QM_COLUMN_MODEL:
@@ -247,7 +250,7 @@ static char *
 cost_tooltip (const QmCandidate *candidate, QmDate today)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  g_autofree char *interval = qm_prose_cost_interval (candidate);
+  g_autofree char *interval = qm_prose_cost_interval (candidate, NULL);
   gboolean one = has_one_price (candidate);
 
   if (candidate->use != NULL)

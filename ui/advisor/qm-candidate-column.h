@@ -39,10 +39,12 @@ gboolean qm_candidate_column_tells_times (const QmAdvice *advice);
 gboolean qm_candidate_column_is_number (QmCandidateColumn column);
 
 /* What a cell says, a dash where that is unknown.  `title` is the topic's, for
- * QM_COLUMN_MODEL.  (transfer full) */
+ * QM_COLUMN_MODEL; costs are in the money of `purse`, NULL: in USD.
+ * (transfer full) */
 char *qm_candidate_column_text (QmCandidateColumn column,
                                 const char *title,
-                                const QmCandidate *candidate);
+                                const QmCandidate *candidate,
+                                const QmPurse *purse);
 
 /* What a cell's tooltip adds: both prices with date and age for the costs, the
  * sentence of the audit for utilisation and verdict, the interval of predicted

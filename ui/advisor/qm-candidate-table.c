@@ -30,6 +30,7 @@ typedef struct
   const QmCandidate *candidates;
   guint n;
   const QmRecommendation *recommendation;
+  const QmPurse *purse;
 } Topic;
 
 struct _QmCandidateTable
@@ -147,7 +148,7 @@ fill_cell (QmCandidateTable *self, GtkListItem *list_item)
 
   qm_candidate_cell_set_candidate (
       QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)), candidate,
-      topic_of (self, item)->title,
+      topic_of (self, item)->title, topic_of (self, item)->purse,
       GPOINTER_TO_UINT (
           g_hash_table_lookup (self->styles, candidate->gpu->id)));
   qm_column_view_name_row (gtk_list_item_get_child (list_item), what);
@@ -178,8 +179,9 @@ unbind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
   Column *column = data;
 
   g_ptr_array_remove_fast (column->table->bound, list_item);
-  qm_candidate_cell_set_candidate (
-      QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)), NULL, NULL, 0);
+  qm_candidate_cell_set_candidate (QM_CANDIDATE_CELL (
+                                       gtk_list_item_get_child (list_item)),
+                                   NULL, NULL, NULL, 0);
 }
 
 /* Selection. */
@@ -288,6 +290,7 @@ take_topics (QmCandidateTable *self)
       Topic topic = {
         .title = qm_advisor_get_title (self->advisor, i),
         .recommendation = qm_advisor_get_recommendation (self->advisor, i),
+        .purse = qm_advice_purse (qm_advisor_get_advice (self->advisor, i)),
       };
 
       topic.candidates =

@@ -8,6 +8,7 @@
 #include "pricing/qm-format.h"
 #include "ui/advisor/qm-filter-group.h"
 #include "ui/advisor/qm-model-picker.h"
+#include "ui/advisor/qm-money-group.h"
 #include "ui/advisor/qm-portfolio-editor.h"
 #include "ui/advisor/qm-uses-editor.h"
 #include "ui/qm-choice-row.h"
@@ -25,6 +26,8 @@ struct _QmQuestionPanel
   QmModelPicker *model_picker;
   QmLogScale *budget_scale;
   QmLogScale *deadline_scale;
+  GtkWidget *run_deadline_scale;
+  QmMoneyGroup *money_group;
   QmFilterGroup *filter_group;
   QmListRow *times_of_row;
   GtkWidget *predictions_row;
@@ -52,6 +55,7 @@ struct _QmQuestionPanel
   QmPortfolioEditor *portfolio_editor;
 
   QmAdvisor *advisor;
+  double money_scale; /* of the budget's range */
 };
 
 enum
@@ -268,12 +272,69 @@ set_up_paper (QmQuestionPanel *self)
                               self->expired_row,
                               self->total_cost_row,
                               self->lifetime_row,
-                              self->factor_row };
+                              self->factor_row,
+                              GTK_WIDGET (self->money_group) };
 
   bind (self, "as-in-paper", self->paper_switch, "active");
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     g_object_bind_property (self->advisor, "as-in-paper", rows[i], "sensitive",
                             G_BINDING_SYNC_CREATE | G_BINDING_INVERT_BOOLEAN);
+}
+
+/* The budget's range is that of a currency of such units; a budget becomes one
+ * of about the same size. */
+static void
+currency_changed_cb (QmQuestionPanel *self)
+{
+  const QmPurse *purse = qm_advisor_get_purse (self->advisor);
+  double scale = qm_purse_scale (purse);
+  double before = self->money_scale;
+  double budget;
+
+  g_object_get (self->advisor, "budget", &budget, NULL);
+  self->money_scale = scale;
+  g_object_set (self->budget_scale, "lower",
+                MIN (QM_BUDGET_MIN * scale, QM_BUDGET_MIN * before), "upper",
+                MAX (QM_BUDGET_MAX * scale, QM_BUDGET_MAX * before), NULL);
+  if (scale != before)
+    g_object_set (self->advisor, "budget", budget / before * scale, NULL);
+  g_object_set (self->budget_scale, "lower", QM_BUDGET_MIN * scale, "upper",
+                QM_BUDGET_MAX * scale, "default-value",
+                default_number (self->advisor, "budget") * scale, "currency",
+                purse->currency, NULL);
+}
+
+/* A year's runs have a deadline each, and one of all. */
+static void
+portfolio_changed_cb (QmQuestionPanel *self)
+{
+  gboolean portfolio;
+
+  g_object_get (self->advisor, "portfolio", &portfolio, NULL);
+  gtk_widget_set_visible (self->run_deadline_scale, portfolio);
+}
+
+static void
+set_up_limits (QmQuestionPanel *self)
+{
+  self->money_scale = qm_purse_scale (qm_advisor_get_purse (self->advisor));
+  currency_changed_cb (self);
+  g_object_set (self->deadline_scale, "lower", QM_DEADLINE_MIN, "upper",
+                QM_DEADLINE_MAX, "default-value",
+                default_number (self->advisor, "deadline"), NULL);
+  g_object_set (self->run_deadline_scale, "lower", QM_DEADLINE_MIN, "upper",
+                QM_DEADLINE_MAX, "default-value",
+                default_number (self->advisor, "run-deadline"), NULL);
+  bind (self, "budget", self->budget_scale, "value");
+  bind (self, "deadline", self->deadline_scale, "value");
+  bind (self, "run-deadline", self->run_deadline_scale, "value");
+  g_signal_connect_object (self->advisor, "notify::currency",
+                           G_CALLBACK (currency_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->advisor, "notify::portfolio",
+                           G_CALLBACK (portfolio_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  portfolio_changed_cb (self);
 }
 
 static void
@@ -288,14 +349,8 @@ qm_question_panel_constructed (GObject *object)
   qm_uses_editor_set_advisor (self->uses_editor, self->advisor);
   qm_portfolio_editor_set_advisor (self->portfolio_editor, self->advisor);
 
-  g_object_set (self->budget_scale, "lower", QM_BUDGET_MIN, "upper",
-                QM_BUDGET_MAX, "default-value",
-                default_number (self->advisor, "budget"), NULL);
-  g_object_set (self->deadline_scale, "lower", QM_DEADLINE_MIN, "upper",
-                QM_DEADLINE_MAX, "default-value",
-                default_number (self->advisor, "deadline"), NULL);
-  bind (self, "budget", self->budget_scale, "value");
-  bind (self, "deadline", self->deadline_scale, "value");
+  qm_money_group_set_advisor (self->money_group, self->advisor);
+  set_up_limits (self);
   bind (self, "measured-only", self->predictions_row, "second");
   bind (self, "any-price", self->prices_row, "second");
   bind (self, "expired-quotes", self->expired_switch, "active");
@@ -370,6 +425,10 @@ bind_children (GtkWidgetClass *widget_class)
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         deadline_scale);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        run_deadline_scale);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        money_group);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         filter_group);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         times_of_row);
@@ -443,6 +502,7 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
   g_type_ensure (QM_TYPE_LIST_ROW);
   g_type_ensure (QM_TYPE_LOG_SCALE);
   g_type_ensure (QM_TYPE_MODEL_PICKER);
+  g_type_ensure (QM_TYPE_MONEY_GROUP);
   g_type_ensure (QM_TYPE_PORTFOLIO_EDITOR);
   g_type_ensure (QM_TYPE_USES_EDITOR);
 

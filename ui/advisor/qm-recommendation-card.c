@@ -4,6 +4,7 @@
 
 #include "ui/advisor/qm-recommendation-card.h"
 
+#include "pricing/advice/qm-prose-plan.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "ui/plot/qm-advice-plot.h"
@@ -230,8 +231,10 @@ update_notes (QmRecommendationCard *self)
 
 /* "Selected: 8 × …: $20,900, 30 days, $344 an experiment; …". */
 static char *
-describe_facts (const QmCandidate *candidate, gboolean portfolio)
+describe_facts (const QmCandidate *candidate, const QmAdvice *advice)
 {
+  gboolean portfolio = qm_advice_is_portfolio (advice);
+  const QmPurse *purse = qm_advice_purse (advice);
   g_autofree char *what = qm_prose_candidate (candidate);
   g_autofree char *verdict = qm_prose_verdict (candidate);
   g_autofree char *cost = NULL;
@@ -242,13 +245,14 @@ describe_facts (const QmCandidate *candidate, gboolean portfolio)
   g_autofree char *all = NULL;
 
   if (candidate->cost_minor >= 0)
-    cost = qm_format_money ((double) candidate->cost_minor / 100, "USD", FALSE);
+    cost = qm_purse_format (purse, candidate->cost_minor);
   if (qm_known (candidate->days))
     days = qm_format_days (candidate->days);
   if (candidate->measurement != NULL)
     source = qm_prose_source (candidate->measurement);
   if (qm_known (candidate->experiment_cost))
-    experiment = qm_format_money (candidate->experiment_cost, "USD", FALSE);
+    experiment =
+        qm_purse_format (purse, llround (candidate->experiment_cost * 100));
   /* Translators: machine, overall cost, training time, cost of one experiment
    * or of a year's runs. */
   facts =
@@ -283,11 +287,12 @@ describe_lack (const QmCandidate *candidate)
 
 /* The facts, and sentences about its machine and its price. */
 static char *
-describe_selected (const QmCandidate *candidate, gboolean portfolio)
+describe_selected (const QmCandidate *candidate, const QmAdvice *advice)
 {
-  g_autofree char *facts = describe_facts (candidate, portfolio);
+  g_autofree char *facts = describe_facts (candidate, advice);
   g_autofree char *lack = describe_lack (candidate);
-  g_autofree char *machine = qm_prose_about_machine (candidate);
+  g_autofree char *machine =
+      qm_prose_about_machine (candidate, qm_advice_purse (advice));
 
   if (lack == NULL && machine == NULL)
     return g_steal_pointer (&facts);
@@ -309,12 +314,29 @@ update_selected (QmRecommendationCard *self)
     {
       g_autofree char *text =
           describe_selected (candidate,
-                             qm_advice_is_portfolio (
-                                 qm_advisor_get_advice (self->advisor, topic)));
+                             qm_advisor_get_advice (self->advisor, topic));
 
       set_text (self->selected, text);
     }
   gtk_widget_set_visible (GTK_WIDGET (self->selected), candidate != NULL);
+}
+
+/* Sentences about what is recommended, and what it comes to in the user's
+ * money; a year's runs say the latter above the plots.  NULL: nothing. */
+static char *
+describe_machine (QmRecommendationCard *self, const QmCandidate *best)
+{
+  const QmAdvice *advice = qm_advisor_get_advice (self->advisor, self->topic);
+  const QmQuestion *question =
+      qm_advisor_get_question (self->advisor, self->topic);
+  g_autofree char *machine = qm_prose_about_machine (best, &question->purse);
+  g_auto (GStrv) plan = qm_prose_plan (advice, question, best);
+  g_autofree char *money = g_strjoinv (" ", plan);
+
+  if (qm_advice_is_portfolio (advice) || *money == '\0')
+    return g_steal_pointer (&machine);
+  return machine != NULL ? g_strjoin (" ", machine, money, NULL)
+                         : g_steal_pointer (&money);
 }
 
 static void
@@ -330,7 +352,7 @@ update_topic (QmRecommendationCard *self)
   g_autofree char *why = qm_prose_why (advice, question, recommendation);
   g_autofree char *machine =
       recommendation->outcome == QM_OUTCOME_FOUND
-          ? qm_prose_about_machine (nth (advice, recommendation->best))
+          ? describe_machine (self, nth (advice, recommendation->best))
           : NULL;
 
   self->subject = recommendation->best >= 0 ? recommendation->best

@@ -4,6 +4,7 @@
 
 #include "ui/advisor/qm-report.h"
 
+#include "pricing/advice/qm-prose-plan.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "ui/advisor/qm-candidate-column.h"
@@ -242,7 +243,7 @@ describe_question (const QmQuestion *question)
   if (question->budget_minor >= 0)
     {
       g_autofree char *budget =
-          qm_format_money ((double) question->budget_minor / 100, "USD", FALSE);
+          qm_purse_format (&question->purse, question->budget_minor);
 
       /* Translators: an amount. */
       g_string_append_printf (text, _ ("Budget %s; "), budget);
@@ -253,6 +254,13 @@ describe_question (const QmQuestion *question)
 
       /* Translators: a time. */
       g_string_append_printf (text, _ ("deadline %s; "), days);
+    }
+  if (qm_known (question->run_deadline_days))
+    {
+      g_autofree char *days = qm_format_days (question->run_deadline_days);
+
+      /* Translators: a time. */
+      g_string_append_printf (text, _ ("deadline of a run %s; "), days);
     }
   /* Translators: number of years that a machine is used. */
   g_string_append_printf (text,
@@ -310,6 +318,28 @@ add_uses (Page *page)
   add_text (page, line, SMALL, FALSE);
 }
 
+/* What a year's runs come to, or one training in the user's money, on what is
+ * recommended or would do. */
+static void
+add_plan (Page *page, guint topic)
+{
+  QmAdvisor *advisor = page->report->advisor;
+  const QmAdvice *advice = qm_advisor_get_advice (advisor, topic);
+  const QmRecommendation *found =
+      qm_advisor_get_recommendation (advisor, topic);
+  int index = found->best >= 0 ? found->best : found->would_do;
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+  g_auto (GStrv) plan = NULL;
+
+  if (index < 0)
+    return;
+  plan = qm_prose_plan (advice, qm_advisor_get_question (advisor, topic),
+                        &candidates[index]);
+  for (guint i = 0; plan[i] != NULL; i++)
+    add_text (page, plan[i], BODY, FALSE);
+}
+
 static void
 add_topic (Page *page, guint topic, gboolean in_full)
 {
@@ -338,6 +368,7 @@ add_topic (Page *page, guint topic, gboolean in_full)
   paragraph = g_strjoinv (" ", sentences);
   add_text (page, line, HEADLINE, TRUE);
   add_text (page, reason, BODY, FALSE);
+  add_plan (page, topic);
   if (*paragraph != '\0')
     add_text (page, paragraph, BODY, FALSE);
 }
@@ -480,7 +511,8 @@ cell_text (const QmReport *report, const Row *row, QmCandidateColumn column)
 {
   g_autofree char *text = qm_candidate_column_text (
       column, qm_advisor_get_title (report->advisor, row->topic),
-      candidate_of (report, row));
+      candidate_of (report, row),
+      &qm_advisor_get_question (report->advisor, row->topic)->purse);
 
   if (column == QM_COLUMN_GPU && is_recommended (report, row))
     return g_strdup_printf ("★ %s", text);

@@ -10,6 +10,7 @@
 #include "ui/advisor/qm-recommendation-card.h"
 #include "ui/advisor/qm-report-print.h"
 #include "ui/advisor/qm-results-files.h"
+#include "ui/advisor/qm-year-view.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct _QmResultsView
   GtkWidget *scroller;
   GtkToggleButton *linear_button;
   GtkToggleButton *log_button;
+  QmYearView *year;
   QmPlotGrid *plots;
   QmRecommendationCard *card;
   QmCandidateTable *table;
@@ -264,6 +266,7 @@ qm_results_view_constructed (GObject *object)
 
   G_OBJECT_CLASS (qm_results_view_parent_class)->constructed (object);
 
+  qm_year_view_set_advisor (self->year, self->advisor);
   qm_plot_grid_set_advisor (self->plots, self->advisor);
   qm_recommendation_card_set_advisor (self->card, self->advisor);
   qm_candidate_table_set_advisor (self->table, self->advisor);
@@ -331,6 +334,7 @@ qm_results_view_class_init (QmResultsViewClass *klass)
   g_type_ensure (QM_TYPE_PLOT_GRID);
   g_type_ensure (QM_TYPE_RECOMMENDATION_CARD);
   g_type_ensure (QM_TYPE_CANDIDATE_TABLE);
+  g_type_ensure (QM_TYPE_YEAR_VIEW);
 
   properties[PROP_ADVISOR] =
       g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
@@ -350,6 +354,7 @@ qm_results_view_class_init (QmResultsViewClass *klass)
                                         linear_button);
   gtk_widget_class_bind_template_child (widget_class, QmResultsView,
                                         log_button);
+  gtk_widget_class_bind_template_child (widget_class, QmResultsView, year);
   gtk_widget_class_bind_template_child (widget_class, QmResultsView, plots);
   gtk_widget_class_bind_template_child (widget_class, QmResultsView, card);
   gtk_widget_class_bind_template_child (widget_class, QmResultsView, table);

@@ -24,17 +24,23 @@ qm_topic_new (const QmCatalog *catalog, const char *title, QmQuestion *question)
   topic->title = g_strdup (title);
   topic->question = question;
   topic->advice = advice;
-  qm_topic_set_limits (topic, question->budget_minor, question->deadline_days);
+  qm_topic_set_limits (topic, question->budget_minor, question->deadline_days,
+                       question->run_deadline_days);
   return topic;
 }
 
 void
-qm_topic_set_limits (QmTopic *topic, gint64 budget_minor, double deadline_days)
+qm_topic_set_limits (QmTopic *topic,
+                     gint64 budget_minor,
+                     double deadline_days,
+                     double run_deadline_days)
 {
   g_return_if_fail (topic != NULL);
 
   topic->question->budget_minor = budget_minor;
   topic->question->deadline_days = deadline_days;
+  topic->question->run_deadline_days = run_deadline_days;
+  qm_advice_set_run_deadline (topic->advice, run_deadline_days);
   topic->recommendation =
       qm_advice_recommend (topic->advice, budget_minor, deadline_days);
 }

@@ -24,8 +24,10 @@ QmTopic *qm_topic_new (const QmCatalog *catalog,
                        QmQuestion *question);
 
 /* Recommends anew within other limits (cents, -1: none; days, NaN: none). */
-void
-qm_topic_set_limits (QmTopic *topic, gint64 budget_minor, double deadline_days);
+void qm_topic_set_limits (QmTopic *topic,
+                          gint64 budget_minor,
+                          double deadline_days,
+                          double run_deadline_days);
 
 void qm_topic_free (QmTopic *topic);
 

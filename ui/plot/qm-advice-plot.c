@@ -662,7 +662,7 @@ describe (const QmCandidate *candidate, gboolean portfolio, gboolean ownership)
     add_line (text, g_strdup (_ ("Not enough for a year’s runs")));
   if (candidate->superseded)
     add_line (text, g_strdup (_ ("A measured time takes its place")));
-  add_line (text, qm_prose_cost_interval (candidate));
+  add_line (text, qm_prose_cost_interval (candidate, NULL));
   return g_string_free (text, FALSE);
 }
 
