@@ -2,7 +2,10 @@
 
 /* Several ranks train as one does that makes all of their passes: for every
  * family, way of sharding and precision, with and without offloading.
- * usage: test-ranks FOLDER [DEVICE [MODEL]...]; ranks share the device */
+ * usage: test-ranks FOLDER [DEVICE [MODEL]...]
+ * Ranks share the device, and exchange through the host.  "cuda" is a GPU for
+ * each rank and what these exchange through by themselves, "cuda-host" a GPU
+ * for each and the host; there are no more ranks than GPUs then. */
 
 #include "data/text.h"
 #include "engine/executor.h"
@@ -51,9 +54,19 @@ image_size (const QmModelConfig *config)
   return vary_image_size (config);
 }
 
+/* What ranks train on. */
+typedef struct Place
+{
+  char device[16]; /* of rank 0 */
+  bool each;       /* rank r has cuda:r */
+  QmTransport transport;
+  int ranks; /* at most */
+  QmTarget target;
+} Place;
+
 typedef struct Setting
 {
-  const char *device;
+  const Place *place;
   const char *model;
   const QmModelConfig *config;
   QmPrecision precision;
@@ -287,13 +300,19 @@ run_rank (void *data)
   Outcome *outcome = &rank->outcome;
   QmDevice *device = NULL;
   QmCommunicator *communicator = NULL;
-  QmStatus status =
-      qm_device_open (rank->setting->device, &device, &outcome->error);
+  const Place *place = rank->setting->place;
+  char id[16];
+  QmStatus status;
 
+  if (place->each)
+    snprintf (id, sizeof id, "cuda:%d", rank->number);
+  else
+    snprintf (id, sizeof id, "%s", place->device);
+  status = qm_device_open (id, &device, &outcome->error);
   if (status == QM_OK && rank->setting->options.ranks > 1)
     status =
         qm_communicator_new (rank->world, rank->number, device,
-                             QM_TRANSPORT_HOST, &communicator, &outcome->error);
+                             place->transport, &communicator, &outcome->error);
   if (status == QM_OK)
     status = train (rank, device, communicator);
   if (status != QM_OK && rank->world != NULL)
@@ -493,37 +512,42 @@ test_setting (Setting *setting)
   clear (&sent, 1);
 }
 
+/* As many ranks as are wanted, where there is a GPU for each. */
+static int
+some_ranks (const Place *place, int wanted)
+{
+  return wanted < place->ranks ? wanted : place->ranks;
+}
+
 /* The ways that other optimizers can be divided in.  The norms of LAMB are sums
  * over ranks, and Muon is every rank's own; GPUs iterate in bf16, where sums in
  * another order may round otherwise. */
 static void
 test_optimizer (const char *folder,
-                const char *device,
+                const Place *place,
                 const char *model,
                 QmOptimizer optimizer)
 {
   Tolerance sums = { 2e-6, 1e-5, 1e-5, 1e-4 };
   const Tolerance rounded = { 0.02, 0.15, 0.03, 2 * STEPS * RATE };
   QmModelConfig config = { 0 };
-  QmDeviceInfo info = { .id = "" };
 
-  CHECK_INT (qm_device_describe (device, &info, NULL), QM_OK);
-  if (optimizer == QM_OPTIMIZER_MUON && info.target.kind == QM_DEVICE_CUDA)
+  if (optimizer == QM_OPTIMIZER_MUON && place->target.kind == QM_DEVICE_CUDA)
     sums = (Tolerance){ 1e-4, 1e-3, 1e-3, 0.1 * STEPS * RATE };
   read_config (folder, model, &config);
   for (int i = 0; i < 3; i++)
     {
-      Setting setting = { .device = device,
+      Setting setting = { .place = place,
                           .model = model,
                           .config = &config,
                           .precision = (QmPrecision) i,
                           .passes = 1 + i % 2,
                           .max_norm = 0.5,
                           .optimizer = optimizer,
-                          .options = { .target = info.target,
+                          .options = { .target = place->target,
                                        .deterministic = true,
                                        .micro_batch = MICRO_BATCH,
-                                       .ranks = 2 + i,
+                                       .ranks = some_ranks (place, 2 + i),
                                        .bucket = BUCKET } };
       Outcome alone[1];
 
@@ -537,27 +561,25 @@ test_optimizer (const char *folder,
 }
 
 static void
-test_model (const char *folder, const char *device, const char *model, bool all)
+test_model (const char *folder, const Place *place, const char *model, bool all)
 {
   QmModelConfig config = { 0 };
-  QmDeviceInfo info = { .id = "" };
 
-  CHECK_INT (qm_device_describe (device, &info, NULL), QM_OK);
   read_config (folder, model, &config);
   for (int i = 0; i < (all ? 6 : 2); i++)
     {
       Setting setting = {
-        .device = device,
+        .place = place,
         .model = model,
         .config = &config,
         .precision = (QmPrecision) (i % 3),
         .passes = i < 3 ? 1 : 2,
         .max_norm = i % 2 == 0 ? 0 : 0.5,
         .optimizer = QM_OPTIMIZER_ADAMW,
-        .options = { .target = info.target,
+        .options = { .target = place->target,
                      .deterministic = true,
                      .micro_batch = MICRO_BATCH,
-                     .ranks = 2 + i % 3,
+                     .ranks = some_ranks (place, 2 + i % 3),
                      .methods =
                          i % 2 == 0 ? QM_METHOD_ALL & ~QM_METHOD_TF32 : 0,
                      .checkpoint = i % 4 >= 2,
@@ -570,10 +592,34 @@ test_model (const char *folder, const char *device, const char *model, bool all)
 }
 
 static void
-test_optimizers (const char *folder, const char *device, const char *model)
+test_optimizers (const char *folder, const Place *place, const char *model)
 {
   for (int i = QM_OPTIMIZER_LAMB; i < QM_N_OPTIMIZERS; i++)
-    test_optimizer (folder, device, model, (QmOptimizer) i);
+    test_optimizer (folder, place, model, (QmOptimizer) i);
+}
+
+/* What `name`, of the command line, is. */
+static Place
+find_place (const char *name)
+{
+  Place place = { .transport = QM_TRANSPORT_HOST, .ranks = MAX_RANKS };
+  QmDeviceInfo info = { .id = "" };
+  char id[16];
+
+  place.each = strcmp (name, "cuda") == 0 || strcmp (name, "cuda-host") == 0;
+  if (strcmp (name, "cuda") == 0)
+    place.transport = QM_TRANSPORT_AUTO;
+  snprintf (place.device, sizeof place.device, "%s",
+            place.each ? "cuda:0" : name);
+  CHECK_INT (qm_device_describe (place.device, &info, NULL), QM_OK);
+  place.target = info.target;
+  for (int i = 1; place.each && i < place.ranks; i++)
+    {
+      snprintf (id, sizeof id, "cuda:%d", i);
+      if (qm_device_describe (id, &info, NULL) != QM_OK)
+        place.ranks = i;
+    }
+  return place;
 }
 
 int
@@ -603,19 +649,20 @@ main (int argc, char **argv)
                                      "dinov2-registers",
                                      "dinov3" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
+  Place place;
 
   CHECK (argc >= 2);
   if (argc < 2)
     return check_report ();
+  place = find_place (argc > 2 ? argv[2] : "cpu");
   for (int i = 3; i < argc; i++)
     {
-      test_model (argv[1], argv[2], argv[i], true);
-      test_optimizers (argv[1], argv[2], argv[i]);
+      test_model (argv[1], &place, argv[i], true);
+      test_optimizers (argv[1], &place, argv[i]);
     }
   for (size_t i = 0; argc <= 3 && i < sizeof all / sizeof all[0]; i++)
-    test_model (argv[1], argc == 3 ? argv[2] : "cpu", all[i], full || i == 0);
+    test_model (argv[1], &place, all[i], full || i == 0);
   for (int i = 0; argc <= 3 && i < 2; i++)
-    test_optimizers (argv[1], argc == 3 ? argv[2] : "cpu",
-                     i == 0 ? "gpt-neox-parallel" : "llama");
+    test_optimizers (argv[1], &place, i == 0 ? "gpt-neox-parallel" : "llama");
   return check_report ();
 }
