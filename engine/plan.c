@@ -6,6 +6,7 @@
 #include "engine/differentiate.h"
 #include "engine/family.h"
 #include "engine/passes.h"
+#include "kernels/communicator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -308,6 +309,14 @@ largest_workspaces (const QmPlan *plan,
     }
 }
 
+/* What the driver, and the exchange with other ranks, take for themselves. */
+static uint64_t
+reserve (const QmPlan *plan, const QmTarget *target)
+{
+  return qm_target_reserved (target)
+         + qm_communicator_reserved (target, plan->options.ranks);
+}
+
 bool
 qm_plan_has_last (const QmPlan *plan)
 {
@@ -333,7 +342,7 @@ plan_memory (QmPlan *plan, QmError *error)
   memory->gradients = slab * 4;
   memory->other = place_others (plan, &memory->optimizer);
   largest_workspaces (plan, &plan->options.target, 1, memory);
-  memory->reserved = qm_target_reserved (&plan->options.target);
+  memory->reserved = reserve (plan, &plan->options.target);
   qm_plan_sharded (plan);
   qm_plan_offload (plan);
   status = qm_memory_arena (plan->graph, plan->place, &memory->activations,
@@ -358,7 +367,7 @@ qm_plan_memories (const QmPlan *plan,
   largest_workspaces (plan, targets, n, memories);
   for (size_t i = 0; i < n; i++)
     {
-      memories[i].reserved = qm_target_reserved (&targets[i]);
+      memories[i].reserved = reserve (plan, &targets[i]);
       memories[i].total = other + memories[i].workspace + memories[i].reserved;
     }
 }

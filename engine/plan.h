@@ -217,8 +217,8 @@ void qm_plan_memories (const QmPlan *plan,
                        QmMemory *memories);
 
 /* Whether memory that was planned for so many ranks was ever held against what
- * the driver says: for one it was, on H100 and H200, and for more it is
- * arithmetic, in which what the exchange itself takes has no place. */
+ * the driver says: for one it was, on H100 and H200, for two on H200, and for
+ * more it is arithmetic, with what the exchange takes of two. */
 bool qm_plan_is_verified (const QmPlanOptions *options);
 
 /* Which memory a plan does not fit in. */
