@@ -2,8 +2,10 @@
 
 /* The average of weights. */
 
-#include "kernels/average.h"
+/* First: it takes the headers of C as such. */
 #include "kernels/cuda/update.cuh"
+
+#include "kernels/average.h"
 
 namespace
 {
