@@ -80,19 +80,6 @@ qm_cli_read_amount (const char *text, const char *currency, gint64 *minor)
   return TRUE;
 }
 
-static gboolean
-set_value_error (GError **error,
-                 const char *name,
-                 const char *value,
-                 const char *what)
-{
-  g_autofree char *quoted = qm_cli_quote (value);
-
-  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "--%s: %s %s", name,
-               quoted, what);
-  return FALSE;
-}
-
 /* An amount; where it is not given the question's stays, which is in the
  * currency that the purse had. */
 static gboolean
@@ -117,9 +104,10 @@ read_amount (const char *name,
     }
   if (value == NULL || qm_cli_read_amount (value, purse->currency, minor))
     return TRUE;
-  return set_value_error (error, name, value,
-                          _ ("is not a usable amount of money; write a number "
-                             "above zero like 40000, 40k or 1.5M"));
+  return qm_cli_set_value_error (
+      error, name, value,
+      _ ("is not a usable amount of money; write a number "
+         "above zero like 40000, 40k or 1.5M"));
 }
 
 static gboolean
@@ -136,11 +124,12 @@ read_currency (const QmCliMoney *typed,
   if (value == NULL)
     value = question->purse.currency;
   if (!qm_currency_valid (value))
-    return set_value_error (error, "currency", value,
-                            _ ("is no code of a currency; write it like EUR"));
+    return qm_cli_set_value_error (
+        error, "currency", value,
+        _ ("is no code of a currency; write it like EUR"));
   if (strcmp (value, "USD") != 0 && question->rates == NULL)
-    return set_value_error (error, "currency", value,
-                            _ ("has no exchange rate here"));
+    return qm_cli_set_value_error (error, "currency", value,
+                                   _ ("has no exchange rate here"));
   if (qm_purse_set_currency (purse, value, question->rates, qm_date_today (),
                              &problem))
     return TRUE;
@@ -161,9 +150,10 @@ read_tax (const QmCliMoney *typed,
     return FALSE;
   if (value != NULL
       && !qm_cli_read_number (value, QM_PURSE_TAX_MAX, &purse->tax_percent))
-    return set_value_error (error, "tax", value,
-                            _ ("is not a number of percent above 0 and up to "
-                               "100; write it like 19"));
+    return qm_cli_set_value_error (
+        error, "tax", value,
+        _ ("is not a number of percent above 0 and up to "
+           "100; write it like 19"));
   if (typed->gross)
     purse->gross = TRUE;
   if (purse->gross && purse->tax_percent == 0)

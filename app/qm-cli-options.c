@@ -305,3 +305,16 @@ qm_cli_read_number (const char *text, double max, double *value)
 {
   return qm_option_number (text, max, value);
 }
+
+gboolean
+qm_cli_set_value_error (GError **error,
+                        const char *name,
+                        const char *value,
+                        const char *what)
+{
+  g_autofree char *quoted = qm_cli_quote (value);
+
+  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "--%s: %s %s", name,
+               quoted, what);
+  return FALSE;
+}

@@ -89,4 +89,10 @@ void qm_cli_set_unknown (GError **error,
                          guint n_names,
                          const char *otherwise);
 
+/* Sets a QM_CLI_ERROR_USAGE error, "--NAME: 'VALUE' WHAT"; returns FALSE. */
+gboolean qm_cli_set_value_error (GError **error,
+                                 const char *name,
+                                 const char *value,
+                                 const char *what);
+
 G_END_DECLS

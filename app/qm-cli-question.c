@@ -190,20 +190,6 @@ set_usage_error (GError **error, const char *message)
   return FALSE;
 }
 
-/* Sets "--NAME: 'VALUE' is not …". */
-static gboolean
-set_value_error (GError **error,
-                 const char *name,
-                 const char *value,
-                 const char *what)
-{
-  g_autofree char *quoted = qm_cli_quote (value);
-
-  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "--%s: %s %s", name,
-               quoted, what);
-  return FALSE;
-}
-
 /* (transfer full) */
 static GStrv
 without_repetition (GStrv items)
@@ -328,9 +314,10 @@ read_days (const char *name, GStrv typed, double *days, GError **error)
     return FALSE;
   if (value == NULL || qm_cli_read_number (value, DEADLINE_MAX, days))
     return TRUE;
-  return set_value_error (error, name, value,
-                          _ ("is not a number of days above zero; write it "
-                             "like 60 or 0.5"));
+  return qm_cli_set_value_error (
+      error, name, value,
+      _ ("is not a number of days above zero; write it "
+         "like 60 or 0.5"));
 }
 
 static gboolean
@@ -354,9 +341,10 @@ read_lifetime (const QmCliQuestion *typed, QmQuestion *question, GError **error)
   if (value == NULL
       || qm_cli_read_number (value, LIFETIME_MAX, &question->lifetime_years))
     return TRUE;
-  return set_value_error (error, "lifetime", value,
-                          _ ("is not a number of years above 0 and up to 100; "
-                             "write it like 5"));
+  return qm_cli_set_value_error (
+      error, "lifetime", value,
+      _ ("is not a number of years above 0 and up to 100; "
+         "write it like 5"));
 }
 
 static gboolean
@@ -372,10 +360,11 @@ read_time_factor (const QmCliQuestion *typed,
       || (qm_cli_read_number (value, QM_TIME_FACTOR_MAX, &question->time_factor)
           && question->time_factor >= QM_TIME_FACTOR_MIN))
     return TRUE;
-  return set_value_error (error, "time-factor", value,
-                          _ ("is not a number from 1 to 10; write it like 1.1 "
-                             "where data, evaluation, checkpoints and restarts "
-                             "take a tenth of what the steps take"));
+  return qm_cli_set_value_error (
+      error, "time-factor", value,
+      _ ("is not a number from 1 to 10; write it like 1.1 "
+         "where data, evaluation, checkpoints and restarts "
+         "take a tenth of what the steps take"));
 }
 
 static gboolean
@@ -416,9 +405,10 @@ read_gpus (const QmCliQuestion *typed, QmQuestion *question, GError **error)
 
       if (!g_ascii_string_to_unsigned (items[i], 10, 1, COUNT_MAX, &value,
                                        NULL))
-        return set_value_error (error, "gpus", items[i],
-                                _ ("is not a number of GPUs in a machine; "
-                                   "write them like 1,2,4,8"));
+        return qm_cli_set_value_error (
+            error, "gpus", items[i],
+            _ ("is not a number of GPUs in a machine; "
+               "write them like 1,2,4,8"));
       count = (int) value;
       g_array_append_val (question->counts, count);
     }
@@ -488,10 +478,11 @@ read_room (const QmCliQuestion *typed, QmQuestion *question, GError **error)
       }
   if (qm_cli_read_number (value, ROOM_MAX, &question->room_watts))
     return TRUE;
-  return set_value_error (error, "room", value,
-                          _ ("is no power of a room; write one-circuit, "
-                             "two-circuits, three-phases, any, or a number of "
-                             "watts like 3600"));
+  return qm_cli_set_value_error (
+      error, "room", value,
+      _ ("is no power of a room; write one-circuit, "
+         "two-circuits, three-phases, any, or a number of "
+         "watts like 3600"));
 }
 
 /* "4xa100-80gb-sxm@1.50/24": how many of which, what an hour of each costs, and
@@ -515,7 +506,7 @@ read_use (const char *item,
   guint64 gpus;
 
   if (x == NULL || (slash != NULL && at != NULL && slash < at))
-    return set_value_error (error, "use", item, form);
+    return qm_cli_set_value_error (error, "use", item, form);
   *x = '\0';
   if (slash != NULL)
     *slash = '\0';
@@ -526,7 +517,7 @@ read_use (const char *item,
           && (!g_ascii_isdigit (at[1]) || !qm_micros_parse (at + 1, &micros)))
       || (slash != NULL
           && !qm_cli_read_number (slash + 1, WALLTIME_MAX, &walltime)))
-    return set_value_error (error, "use", item, form);
+    return qm_cli_set_value_error (error, "use", item, form);
   if (!qm_cli_check_gpu (catalog, x + 1, error))
     return FALSE;
   qm_question_add_use (question, x + 1, (int) gpus, micros, walltime);
@@ -586,9 +577,10 @@ read_run (const char *item,
 
   if (sign == NULL || sign == item
       || !qm_cli_read_number (sign + 1, RUNS_MAX, &runs))
-    return set_value_error (error, "runs", item,
-                            _ ("is not a model and its runs a year; write it "
-                               "like pythia-1b=3"));
+    return qm_cli_set_value_error (
+        error, "runs", item,
+        _ ("is not a model and its runs a year; write it "
+           "like pythia-1b=3"));
   model = g_strndup (item, (gsize) (sign - item));
   if (!check_model (catalog, model, error))
     return FALSE;
@@ -617,9 +609,10 @@ read_portfolio (const QmCliQuestion *typed,
   if (value == NULL)
     return TRUE;
   if (!g_ascii_string_to_unsigned (value, 10, 1, AT_ONCE_MAX, &at_once, NULL))
-    return set_value_error (error, "at-once", value,
-                            _ ("is not a number of machines from 1 to 1000; "
-                               "write it like 2"));
+    return qm_cli_set_value_error (
+        error, "at-once", value,
+        _ ("is not a number of machines from 1 to 1000; "
+           "write it like 2"));
   if (!qm_question_is_portfolio (question))
     return set_usage_error (error, _ ("--at-once needs --runs, as in “--runs "
                                       "pythia-1b=3 --at-once 2”"));

@@ -27,6 +27,19 @@ parse (const char *text, QmModelConfig *config, QmError *error)
                                 error);
 }
 
+/* One that is not refused. */
+static inline QmModelConfig
+parse_well (const char *text)
+{
+  QmModelConfig config = { 0 };
+  QmError error;
+
+  check_case (text);
+  CHECK_INT (parse (text, &config, &error), QM_OK);
+  CHECK_STRING (error.message, "");
+  return config;
+}
+
 static inline void
 check_refused (const Refused *refused, size_t n)
 {

@@ -10,18 +10,6 @@
 
 #define MAE "\"model_type\": \"vit_mae\""
 
-static QmModelConfig
-parse_well (const char *text)
-{
-  QmModelConfig config = { 0 };
-  QmError error;
-
-  check_case (text);
-  CHECK_INT (parse (text, &config, &error), QM_OK);
-  CHECK_STRING (error.message, "");
-  return config;
-}
-
 /* As facebook/vit-mae-large has it, but smaller, and with other switches. */
 static void
 test_read (void)

@@ -18,18 +18,6 @@
 #define DINOV3 \
   "\"model_type\": \"dinov3_vit\", \"intermediate_size\": 96, " SIZES
 
-static QmModelConfig
-parse_well (const char *text)
-{
-  QmModelConfig config = { 0 };
-  QmError error;
-
-  check_case (text);
-  CHECK_INT (parse (text, &config, &error), QM_OK);
-  CHECK_STRING (error.message, "");
-  return config;
-}
-
 /* As facebook/dinov2-large has it, but smaller. */
 static void
 test_dinov2 (void)

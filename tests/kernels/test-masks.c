@@ -6,43 +6,10 @@
 #include "kernels/operators.h"
 #include "kernels/random.h"
 #include "tests/data/check.h"
+#include "tests/kernels/operator-bench.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct Bench
-{
-  QmDevice *device;
-  QmStream *stream;
-} Bench;
-
-static QmTensor
-tensor1 (QmType type, int64_t n, void *data)
-{
-  return qm_tensor_dense (type, 1, &n, data);
-}
-
-static QmTensor
-tensor2 (QmType type, int64_t rows, int64_t columns, void *data)
-{
-  return qm_tensor_dense (type, 2, (int64_t[]){ rows, columns }, data);
-}
-
-static void
-run (const Bench *bench, const QmOpCall *call)
-{
-  QmError error = { 0 };
-
-  CHECK_INT (qm_op_run (bench->device, bench->stream, call, &error), QM_OK);
-  CHECK_STRING (error.message, "");
-}
-
-static void
-refused (const Bench *bench, const QmOpCall *call)
-{
-  CHECK_INT (qm_op_run (bench->device, bench->stream, call, NULL),
-             QM_STATUS_INVALID);
-}
 
 /* The least stay, of equal ones the first, and in their order. */
 static void
