@@ -75,7 +75,14 @@ read_number (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
   if (text[n] != '\0'
       && (!qm_csv_term_parse (text + n, reader->mapping->date_order, &term)
           || term.from.year == 0 || term.until.year != 0))
-    return FALSE;
+    {
+      /* "DEV-26-0719 du 06/07/2026", of which nothing says which is the day. */
+      if (!qm_csv_term_parse (text + n, QM_DATES_DAY_FIRST, &term)
+          || term.from.year == 0 || term.until.year != 0)
+        return FALSE;
+      ask_date (reader, quote, row, -1, text + n + 1, QM_ASK_DATE);
+      term.from = (QmDate){ 0 };
+    }
   if (quote->issued_on.year == 0)
     quote->issued_on = term.from;
   set_text (&quote->number, number);

@@ -24,10 +24,12 @@ typedef struct
   guint n_loose;      /* rows outside the table so far */
   char *vendor;       /* of the last row that named them */
   char *number;
-  char *alternative; /* under whose heading the rows are; NULL: none */
-  QmLineRole role;   /* of lines under the last heading */
-  gboolean monthly;  /* a column of amounts is for a time */
-  gboolean rent;     /* that, or the last heading speaks of a rent */
+  char *alternative;      /* under whose heading the rows are; NULL: none */
+  QmLineRole role;        /* of lines under the last heading */
+  gboolean marks_options; /* the column of alternatives says which lines are
+                             options, and names none */
+  gboolean monthly;       /* a column of amounts is for a time */
+  gboolean rent;          /* that, or the last heading speaks of a rent */
   gboolean per_hour;
   gboolean is_ours; /* the project has written the table */
   GError *error;    /* the first */
