@@ -28,7 +28,10 @@ typedef struct
   gint64 pending;   /* those below what is to be paid, > 0: they count if that
                        is written again below them */
   gint64 percent;   /* of a discount without an amount, in millionths */
+  gint64 table_tax; /* the tax that a small table of totals has; 0: none */
   gboolean has_totals;
+  gboolean advance;    /* a payment of a part was written: what is to be paid
+                          stands above it */
   gboolean tax_within; /* the tax is said to be in the total above it */
   gboolean is_ours;    /* the table is one that the project wrote */
   gboolean rent;       /* its prices are for a time */

@@ -110,6 +110,10 @@ QmCsvDraft *qm_csv_find_draft (QmCsvReader *reader, guint row);
 void
 qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row);
 
+/* Reads a row of a small table of totals, of which the names stand above the
+ * amounts.  FALSE: it is none. */
+gboolean qm_csv_read_total_table (QmCsvReader *reader, guint row);
+
 /* Reads a row of totals (qm-csv-total-row.c).  FALSE: it is none. */
 gboolean qm_csv_read_total_row (QmCsvReader *reader, guint row);
 

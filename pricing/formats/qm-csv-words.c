@@ -362,10 +362,27 @@ find_short (const char *text)
   return field;
 }
 
+/* Without the rate of a tax: "totaal incl 8 1 percent btw". */
+static char *
+strip_rate (const char *normal)
+{
+  const char *end = strstr (normal, " percent ");
+  const char *start = end;
+
+  if (end == NULL)
+    return g_strdup (normal);
+  while (start > normal && (g_ascii_isdigit (start[-1]) || start[-1] == ' '))
+    start--;
+  return start == end ? g_strdup (normal)
+                      : g_strdup_printf ("%.*s%s", (int) (start - normal),
+                                         normal, end + strlen (" percent"));
+}
+
 QmCsvField
 qm_csv_field_of (const char *name, int *tax)
 {
   g_autofree char *normal = NULL;
+  g_autofree char *untaxed = NULL;
   g_autofree char *stripped = NULL;
   QmCsvField field;
 
@@ -377,7 +394,8 @@ qm_csv_field_of (const char *name, int *tax)
   if (normal[0] == '\0' || is_unwanted (normal))
     return QM_CSV_IGNORED;
   field = find_field (normal, strlen (normal));
-  stripped = qm_csv_strip_additions (normal);
+  untaxed = strip_rate (normal);
+  stripped = qm_csv_strip_additions (untaxed);
   if (field == QM_CSV_IGNORED && stripped[0] != '\0' && !is_unwanted (stripped))
     {
       field = find_field (stripped, strlen (stripped));

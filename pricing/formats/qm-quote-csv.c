@@ -485,7 +485,8 @@ read_row (QmCsvReader *reader, guint row)
   QmCsvDraft *draft;
 
   if (qm_sheet_is_blank (reader->sheet, row) || is_header_again (reader, row)
-      || read_heading (reader, row) || qm_csv_read_total_row (reader, row))
+      || read_heading (reader, row) || qm_csv_read_total_table (reader, row)
+      || qm_csv_read_total_row (reader, row))
     return;
   if (is_loose (reader, row))
     {
