@@ -432,6 +432,15 @@ settle_roles (QmCsvDraft *draft)
 {
   if (draft->is_ours || explains (draft, sum_lines (draft, AS_QUOTED)))
     return;
+  if (qm_csv_nest (draft->quote))
+    {
+      qm_quote_add_finding (draft->quote, QM_FINDING_NOTE, NULL,
+                            _ ("Lines with a number below that of another "
+                               "come to its price; they are what it is made "
+                               "of, and count once."));
+      if (explains (draft, sum_lines (draft, AS_QUOTED)))
+        return;
+    }
   if (are_rest (draft, AS_QUOTED | WITH_OPTIONS))
     set_quoted (draft);
   else if (are_rest (draft, WITH_PERHAPS))

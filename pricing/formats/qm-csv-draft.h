@@ -74,3 +74,8 @@ void qm_csv_draft_add_besides (QmCsvDraft *draft, const QmCsvDraft *besides);
 
 /* Makes amounts those of the currency, and decides what the totals mean. */
 void qm_csv_draft_finish (QmCsvDraft *draft);
+
+/* Makes parts of lines that say what one above them is made of: it is numbered
+ * 1, they 1.1 and 1.2, and they come to its price (qm-csv-nested.c).  Whether
+ * there are any. */
+gboolean qm_csv_nest (QmQuote *quote);

@@ -506,12 +506,18 @@ read_pair (QmCsvReader *reader, QmQuote *quote, guint row, guint *column)
   return read_glued (reader, quote, row, text);
 }
 
-/* The code of a word that is a currency and nothing else in any language. */
+/* The code of a word that is a currency and nothing else in any language, which
+ * may be in thousands: "TEUR", "k€". */
 static gboolean
 is_currency (const char *word, char currency[4])
 {
-  g_autofree char *lower = g_ascii_strdown (word, -1);
+  g_autofree char *lower = NULL;
   char again[4];
+
+  if (strchr ("TKtk", word[0]) != NULL && strlen (word) > 1
+      && qm_csv_says_thousands (word))
+    word++;
+  lower = g_ascii_strdown (word, -1);
 
   if (g_str_has_prefix (lower, "euro") && strlen (lower) <= 5)
     {

@@ -569,6 +569,16 @@ ask_rent (QmQuote *quote)
                            "have said whether they are."));
 }
 
+static gboolean
+has_thousands (QmCsvReader *reader)
+{
+  int price = qm_csv_mapping_column (reader->mapping, QM_CSV_PRICE);
+  int total = qm_csv_mapping_column (reader->mapping, QM_CSV_TOTAL);
+
+  return (price >= 0 && reader->in_thousands[price])
+         || (total >= 0 && reader->in_thousands[total]);
+}
+
 static void
 finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
 {
@@ -585,6 +595,10 @@ finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
     qm_read_find (quote, QM_FINDING_NOTE, NULL,
                   _ ("There is no column of quantities; each price was "
                      "taken as that of one piece."));
+  if (has_thousands (reader))
+    qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
+                          _ ("The table says that its amounts are in "
+                             "thousands; they were read so."));
   if (strcmp (encoding, "UTF-8") != 0)
     qm_read_find (quote, QM_FINDING_NOTE, NULL,
                   _ ("The file was read in the encoding %s."), encoding);
@@ -633,6 +647,7 @@ read_rows (QmCsvReader *reader, GCancellable *cancellable)
 
   reader->is_ours = qm_csv_mapping_column (reader->mapping, QM_CSV_ROLE) >= 0;
   look_for_times (reader);
+  qm_csv_look_for_thousands (reader);
   reader->marks_options = !reader->is_ours && has_marks (reader);
   for (int i = 0; i < header && (guint) i < n; i++)
     qm_csv_head_read_row (reader, reader->head, (guint) i);
