@@ -98,7 +98,9 @@ qm_csv_cell_amount (QmCsvReader *reader,
       || qm_csv_cell_is_included (text) || qm_csv_cell_is_on_request (text))
     return QM_AMOUNT_UNSTATED;
   if (text[0] == '='
-      || !qm_amount_parse (text, reader->mapping->decimal, &micros, currency))
+      || !qm_amount_parse (text, reader->mapping->decimal, &micros, currency)
+      || __builtin_mul_overflow (
+          micros, reader->in_thousands[column] ? 1000 : 1, &micros))
     {
       qm_csv_cell_report (reader, draft->quote, row, column, text);
       return QM_AMOUNT_UNSTATED;

@@ -140,7 +140,8 @@ qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
       add (&quote->tax_minor, micros);
       break;
     case QM_CSV_ROW_TAX:
-      add (&quote->tax_minor, micros);
+      if (micros != draft->table_tax)
+        add (&quote->tax_minor, micros);
       break;
     case QM_CSV_ROW_PAYABLE:
       take_pending (draft);
@@ -431,6 +432,15 @@ settle_roles (QmCsvDraft *draft)
 {
   if (draft->is_ours || explains (draft, sum_lines (draft, AS_QUOTED)))
     return;
+  if (qm_csv_nest (draft->quote))
+    {
+      qm_quote_add_finding (draft->quote, QM_FINDING_NOTE, NULL,
+                            _ ("Lines with a number below that of another "
+                               "come to its price; they are what it is made "
+                               "of, and count once."));
+      if (explains (draft, sum_lines (draft, AS_QUOTED)))
+        return;
+    }
   if (are_rest (draft, AS_QUOTED | WITH_OPTIONS))
     set_quoted (draft);
   else if (are_rest (draft, WITH_PERHAPS))
@@ -510,6 +520,11 @@ place_generic (QmCsvDraft *draft)
     quote->tax_included = QM_YES;
   if (!is_stated (draft->before))
     return;
+  /* Prices with tax come to a total with tax, wherever that is told. */
+  if (quote->tax_included == QM_YES
+      && is_same (draft, draft->before,
+                  allow (quote, sum_lines (draft, AS_QUOTED))))
+    draft->tax_within = TRUE;
   if (!is_stated (quote->payable_minor)
       && (!is_stated (quote->tax_minor) || draft->tax_within))
     quote->payable_minor = draft->before;

@@ -28,7 +28,10 @@ typedef struct
   gint64 pending;   /* those below what is to be paid, > 0: they count if that
                        is written again below them */
   gint64 percent;   /* of a discount without an amount, in millionths */
+  gint64 table_tax; /* the tax that a small table of totals has; 0: none */
   gboolean has_totals;
+  gboolean advance;    /* a payment of a part was written: what is to be paid
+                          stands above it */
   gboolean tax_within; /* the tax is said to be in the total above it */
   gboolean is_ours;    /* the table is one that the project wrote */
   gboolean rent;       /* its prices are for a time */
@@ -71,3 +74,8 @@ void qm_csv_draft_add_besides (QmCsvDraft *draft, const QmCsvDraft *besides);
 
 /* Makes amounts those of the currency, and decides what the totals mean. */
 void qm_csv_draft_finish (QmCsvDraft *draft);
+
+/* Makes parts of lines that say what one above them is made of: it is numbered
+ * 1, they 1.1 and 1.2, and they come to its price (qm-csv-nested.c).  Whether
+ * there are any. */
+gboolean qm_csv_nest (QmQuote *quote);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pricing/formats/qm-csv-mapping.h"
+#include "pricing/formats/qm-csv-reader.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <stdio.h>
@@ -251,9 +252,14 @@ guess_currency (QmCsvMapping *mapping, const char *name)
 
   for (guint i = 0; words[i] != NULL; i++)
     {
+      const char *word = words[i];
       char currency[4] = "";
 
-      if (words[i][0] != '\0' && qm_amount_parse_currency (words[i], currency)
+      /* "k€", "TEUR" */
+      if (word[0] != '\0' && strchr ("kKtT", word[0]) != NULL
+          && qm_csv_says_thousands (word))
+        word++;
+      if (word[0] != '\0' && qm_amount_parse_currency (word, currency)
           && currency[0] != '\0' && mapping->currency[0] == '\0')
         memcpy (mapping->currency, currency, 4);
     }

@@ -24,10 +24,14 @@ typedef struct
   guint n_loose;      /* rows outside the table so far */
   char *vendor;       /* of the last row that named them */
   char *number;
-  char *alternative; /* under whose heading the rows are; NULL: none */
-  QmLineRole role;   /* of lines under the last heading */
-  gboolean monthly;  /* a column of amounts is for a time */
-  gboolean rent;     /* that, or the last heading speaks of a rent */
+  char *alternative;      /* under whose heading the rows are; NULL: none */
+  QmLineRole role;        /* of lines under the last heading */
+  gboolean marks_options; /* the column of alternatives says which lines are
+                             options, and names none */
+  gboolean thousands;     /* the table says that its amounts are in them, ... */
+  gboolean in_thousands[QM_SHEET_MAX_COLUMNS]; /* ... and of which columns */
+  gboolean monthly; /* a column of amounts is for a time */
+  gboolean rent;    /* that, or the last heading speaks of a rent */
   gboolean per_hour;
   gboolean is_ours; /* the project has written the table */
   GError *error;    /* the first */
@@ -107,6 +111,17 @@ QmCsvDraft *qm_csv_find_draft (QmCsvReader *reader, guint row);
 /* Takes what a row's columns say of the whole quote: dates, currency, note. */
 void
 qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row);
+
+/* Whether words say that amounts are in thousands: "TEUR", "(k€)". */
+gboolean qm_csv_says_thousands (const char *text);
+
+/* Finds out whether the names of columns, or what stands around the table, say
+ * so, and of which currency. */
+void qm_csv_look_for_thousands (QmCsvReader *reader);
+
+/* Reads a row of a small table of totals, of which the names stand above the
+ * amounts.  FALSE: it is none. */
+gboolean qm_csv_read_total_table (QmCsvReader *reader, guint row);
 
 /* Reads a row of totals (qm-csv-total-row.c).  FALSE: it is none. */
 gboolean qm_csv_read_total_row (QmCsvReader *reader, guint row);

@@ -143,6 +143,21 @@ static const char payment_words[] =
     "zahlung|zahlbar|zahlungseingang|innerhalb|binnen|within|if paid|payment|"
     "paid|paiement|regle|pago en|si pago|pagamento|pagando|entro|betaling|"
     "betaald|platnosc|zaplaty w|em ate|a vista em";
+/* Payments of a part of what is to be paid: wherever they stand, ... */
+static const char advance_words[] =
+    "anzahlung|vorauszahlung|abschlagszahlung|teilzahlung|restzahlung|"
+    "restbetrag|schlusszahlung|acompte|acomptes|arrhes|deja verse|"
+    "reste a payer|reste du|solde a|deposit|down payment|downpayment|"
+    "advance payment|prepayment|upfront payment|already paid|remaining balance|"
+    "balance on delivery|balance due on delivery|anticipo|pago inicial|"
+    "resto a pagar|restante|acconto|caparra|aanbetaling|restbedrag|"
+    "resterend bedrag|sinal|adiantamento|valor de entrada|zaliczka|zadatek|"
+    "pozostalo do zaplaty|pozostaje do zaplaty|parcelas|parcela|sem juros|"
+    "instalments|installments|instalment|installment|monatsraten|raten|"
+    "mensualites sans frais|cuotas|termijnen|raty 0|a vista|pix|boleto";
+/* ... and at the beginning. */
+static const char advance_beginnings[] = "solde|saldo|balance|entrada|resto";
+
 static GHashTable *
 row_phrases (void)
 {
@@ -367,6 +382,23 @@ qm_csv_words_are_of_payment (const char *words)
 
   return qm_csv_phrases_within (qm_csv_phrases_once (&set, payment_words),
                                 normal);
+}
+
+gboolean
+qm_csv_words_are_instalment (const char *words)
+{
+  static GHashTable *set, *beginnings;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  /* "Balance due" alone is to be paid, and "desconto à vista" is a discount. */
+  if ((g_str_has_prefix (normal, "balance due")
+       && strstr (normal, "deliver") == NULL)
+      || qm_csv_words_are_of_discounts (normal))
+    return FALSE;
+  return qm_csv_phrases_within (qm_csv_phrases_once (&set, advance_words),
+                                normal)
+         || begins_with (qm_csv_phrases_once (&beginnings, advance_beginnings),
+                         normal);
 }
 
 gboolean

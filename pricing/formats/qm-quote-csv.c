@@ -50,6 +50,8 @@ alternative_in_column (QmCsvReader *reader, guint row, int column)
 
   if (value == NULL || reader->is_ours || reader->mapping->header_row < 0)
     return g_steal_pointer (&value);
+  if (reader->marks_options)
+    return NULL;
   name = qm_csv_alternative_parse (value, NULL);
   if (name != NULL)
     return name;
@@ -227,18 +229,70 @@ is_free_part (QmCsvReader *reader, guint row, const char *words)
          && qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER);
 }
 
+static gboolean
+is_header_again (QmCsvReader *reader, guint row)
+{
+  guint header = (guint) reader->mapping->header_row;
+
+  if (reader->mapping->header_row < 0)
+    return FALSE;
+  for (guint i = 0; i < reader->mapping->columns->len; i++)
+    if (strcmp (qm_sheet_cell (reader->sheet, row, i),
+                qm_sheet_cell (reader->sheet, header, i))
+        != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* What a mark in a column says: 1 yes, 0 no, -1: it is none. */
+static int
+read_mark (const char *text)
+{
+  static const char yes[] =
+      "x|yes|y|ja|j|oui|o|si|s|sim|tak|t|opt|optional|option|opcional|"
+      "opzionale|optionnel|optie|optioneel|wahl|wahlposition|eventual|ep";
+  static const char no[] = "no|n|nein|non|nee|nao|nie|pflicht|base|basis|std|"
+                           "standard|inkl|incl";
+  static GHashTable *yes_set, *no_set;
+  g_autofree char *normal = qm_csv_normalize (text);
+
+  if (g_hash_table_contains (qm_csv_phrases_once (&yes_set, yes), normal))
+    return 1;
+  return g_hash_table_contains (qm_csv_phrases_once (&no_set, no), normal)
+                 || (normal[0] == '\0' && text[0] != '\0')
+             ? 0
+             : -1;
+}
+
+/* Whether the column of alternatives has marks and no names: "J" and "N" below
+ * "Option" are no options of these names. */
+static gboolean
+has_marks (QmCsvReader *reader)
+{
+  int column = qm_csv_mapping_column (reader->mapping, QM_CSV_ALTERNATIVE);
+  guint first = (guint) (reader->mapping->header_row + 1);
+  gboolean any = FALSE;
+
+  for (guint i = first; column >= 0 && i < qm_sheet_n_rows (reader->sheet); i++)
+    {
+      g_autofree char *text = qm_csv_cell_text (reader, i, column);
+
+      if (text == NULL || is_header_again (reader, i))
+        continue;
+      if (read_mark (text) < 0)
+        return FALSE;
+      any = TRUE;
+    }
+  return any;
+}
+
 /* A mark in the column of alternatives that is no name of one: "x", "yes". */
 static gboolean
 is_marked_optional (QmCsvReader *reader, guint row)
 {
-  static const char marks[] = "x|yes|y|ja|j|oui|si|sim|tak|opt|optional|"
-                              "option|opcional|opzionale|optionnel|optie";
-  static GHashTable *set;
   g_autofree char *value = qm_csv_cell_of (reader, row, QM_CSV_ALTERNATIVE);
-  g_autofree char *normal = value != NULL ? qm_csv_normalize (value) : NULL;
 
-  return normal != NULL
-         && g_hash_table_contains (qm_csv_phrases_once (&set, marks), normal);
+  return value != NULL && read_mark (value) == 1;
 }
 
 /* How the words of a line with an amount offer it. */
@@ -384,21 +438,6 @@ read_heading (QmCsvReader *reader, guint row)
   return TRUE;
 }
 
-static gboolean
-is_header_again (QmCsvReader *reader, guint row)
-{
-  guint header = (guint) reader->mapping->header_row;
-
-  if (reader->mapping->header_row < 0)
-    return FALSE;
-  for (guint i = 0; i < reader->mapping->columns->len; i++)
-    if (strcmp (qm_sheet_cell (reader->sheet, row, i),
-                qm_sheet_cell (reader->sheet, header, i))
-        != 0)
-      return FALSE;
-  return TRUE;
-}
-
 /* A row with nothing that a line needs. */
 static gboolean
 is_loose (QmCsvReader *reader, guint row)
@@ -446,7 +485,8 @@ read_row (QmCsvReader *reader, guint row)
   QmCsvDraft *draft;
 
   if (qm_sheet_is_blank (reader->sheet, row) || is_header_again (reader, row)
-      || read_heading (reader, row) || qm_csv_read_total_row (reader, row))
+      || read_heading (reader, row) || qm_csv_read_total_table (reader, row)
+      || qm_csv_read_total_row (reader, row))
     return;
   if (is_loose (reader, row))
     {
@@ -529,6 +569,16 @@ ask_rent (QmQuote *quote)
                            "have said whether they are."));
 }
 
+static gboolean
+has_thousands (QmCsvReader *reader)
+{
+  int price = qm_csv_mapping_column (reader->mapping, QM_CSV_PRICE);
+  int total = qm_csv_mapping_column (reader->mapping, QM_CSV_TOTAL);
+
+  return (price >= 0 && reader->in_thousands[price])
+         || (total >= 0 && reader->in_thousands[total]);
+}
+
 static void
 finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
 {
@@ -545,6 +595,10 @@ finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
     qm_read_find (quote, QM_FINDING_NOTE, NULL,
                   _ ("There is no column of quantities; each price was "
                      "taken as that of one piece."));
+  if (has_thousands (reader))
+    qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
+                          _ ("The table says that its amounts are in "
+                             "thousands; they were read so."));
   if (strcmp (encoding, "UTF-8") != 0)
     qm_read_find (quote, QM_FINDING_NOTE, NULL,
                   _ ("The file was read in the encoding %s."), encoding);
@@ -593,6 +647,8 @@ read_rows (QmCsvReader *reader, GCancellable *cancellable)
 
   reader->is_ours = qm_csv_mapping_column (reader->mapping, QM_CSV_ROLE) >= 0;
   look_for_times (reader);
+  qm_csv_look_for_thousands (reader);
+  reader->marks_options = !reader->is_ours && has_marks (reader);
   for (int i = 0; i < header && (guint) i < n; i++)
     qm_csv_head_read_row (reader, reader->head, (guint) i);
   for (guint i = (guint) (header + 1); i < n && reader->error == NULL; i++)
