@@ -85,8 +85,6 @@ gboolean qm_store_has_tables (const char *path);
 gboolean
 qm_store_image_read (QmStoreImage *image, const char *path, GError **error);
 
-void qm_store_image_clear (QmStoreImage *image);
-
 /* A connection to it, in memory, which takes its bytes.  NULL: there is no
  * memory. */
 sqlite3 *qm_store_image_open (QmStoreImage *image);
@@ -317,11 +315,6 @@ typedef struct
   gint64 id;
   gint64 read_at; /* with it tells it from another quote of that number */
 } QmStoreErased;
-
-/* Erases quotes from a store or a backup, with vendors and documents that
- * nothing uses any more; to be called in a transaction.  Returns how many; -1
- * with an error. */
-int qm_store_erase (QmQuoteStore *store, const GArray *quotes, GError **error);
 
 /* --- qm-quote-store-backup.c --- */
 

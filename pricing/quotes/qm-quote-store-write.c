@@ -544,8 +544,11 @@ qm_quote_store_restore (QmQuoteStore *store, gint64 id, GError **error)
   return qm_store_write (store, restore, &id, error);
 }
 
-int
-qm_store_erase (QmQuoteStore *store, const GArray *quotes, GError **error)
+/* Erases quotes from a store or a backup, with vendors and documents that
+ * nothing uses any more; to be called in a transaction.  Returns how many; -1
+ * with an error. */
+static int
+erase_quotes (QmQuoteStore *store, const GArray *quotes, GError **error)
 {
   static const char sql[] = "DELETE FROM quotes WHERE id = ?1 AND read_at = ?2";
   int erased = 0;
@@ -606,7 +609,7 @@ erase (QmQuoteStore *store, gpointer data, GError **error)
 {
   Purge *purge = data;
 
-  purge->erased = qm_store_erase (store, purge->quotes, error);
+  purge->erased = erase_quotes (store, purge->quotes, error);
   return purge->erased >= 0;
 }
 
