@@ -268,9 +268,11 @@ gboolean qm_store_migrate (QmQuoteStore *store,
 /* An error for what went wrong with a file, by its errno.  Returns FALSE. */
 gboolean qm_store_fail_file (const char *path, int code, GError **error);
 
-/* Copies a database into a dated file beside it; see qm_quote_store_backup().
+/* Copies a database as it is now into a dated file beside it.
  *
- * prune: take away all but the last ones. */
+ * prune: take away all but the last QM_QUOTE_STORE_BACKUPS of these.
+ *
+ * Returns: (transfer full): the path of the copy, or NULL with an error. */
 char *
 qm_store_copy (sqlite3 *db, const char *path, gboolean prune, GError **error);
 

@@ -293,26 +293,6 @@ check_attachments (GPtrArray *attachments, GError **error)
   return TRUE;
 }
 
-gint64
-qm_quote_store_add (QmQuoteStore *store,
-                    const QmQuote *quote,
-                    GPtrArray *attachments,
-                    gboolean *already,
-                    GError **error)
-{
-  Addition addition = { quote, attachments, 0, 0, FALSE };
-
-  g_return_val_if_fail (store != NULL && quote != NULL, 0);
-
-  if (!qm_store_check_quote (quote, error)
-      || !check_attachments (attachments, error)
-      || !qm_store_write (store, add, &addition, error))
-    return 0;
-  if (already != NULL)
-    *already = addition.already;
-  return addition.id;
-}
-
 typedef struct
 {
   GPtrArray *quotes;
