@@ -242,10 +242,11 @@ read_host_memory (const QmBenchOptions *options,
   return QM_OK;
 }
 
-QmStatus
-qm_bench_read_offload (const QmBenchOptions *options,
-                       QmSharding *sharding,
-                       QmError *error)
+/* Reads what --offload says, QM_SHARDING_NONE without it. */
+static QmStatus
+read_offload (const QmBenchOptions *options,
+              QmSharding *sharding,
+              QmError *error)
 {
   *sharding = QM_SHARDING_NONE;
   if (options->offload == NULL
@@ -273,7 +274,7 @@ qm_bench_read_sharding (const QmBenchOptions *options,
                         QmError *error)
 {
   QmSharding offload;
-  QmStatus status = qm_bench_read_offload (options, &offload, error);
+  QmStatus status = read_offload (options, &offload, error);
 
   if (status != QM_OK)
     return status;

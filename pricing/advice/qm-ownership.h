@@ -121,8 +121,6 @@ typedef struct
   gboolean changed;      /* the user's own: differs from the default */
 } QmAssumption;
 
-void qm_assumption_free (QmAssumption *assumption);
-
 /* Returns: (transfer full): of QmAssumption, in the order of the sum. */
 GPtrArray *qm_ownership_assumptions (const QmOwnershipSettings *settings);
 
@@ -257,7 +255,5 @@ gboolean qm_ownership_compare_rent (const QmOwnershipSettings *settings,
 /* What it costs to rent `gpus` GPUs for so many days, in major units, without
  * overhead; whole instances are paid. */
 double qm_rent_experiment_cost (const QmRent *rent, int gpus, double days);
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmAssumption, qm_assumption_free)
 
 G_END_DECLS

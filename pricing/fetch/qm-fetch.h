@@ -140,19 +140,6 @@ QmFetchResult *qm_fetcher_fetch (QmFetcher *fetcher,
                                  GCancellable *cancellable,
                                  GError **error);
 
-/* The same in a thread of its own.  The request is copied; `progress` is called
- * in the caller's main context, never after `callback`. */
-void qm_fetcher_fetch_async (QmFetcher *fetcher,
-                             const QmFetchRequest *request,
-                             QmFetchProgress progress,
-                             gpointer progress_data,
-                             GCancellable *cancellable,
-                             GAsyncReadyCallback callback,
-                             gpointer user_data);
-
-/* Returns: (transfer full): as qm_fetcher_fetch(). */
-QmFetchResult *qm_fetch_finish (GAsyncResult *result, GError **error);
-
 /* Whether an address may be fetched at all: its form, not what lies there.
  *
  * Returns: (transfer full): the address as it will be fetched, or NULL with

@@ -360,8 +360,10 @@ name_alternatives (QmCsvMapping *mapping)
     qm_csv_mapping_set_field (mapping, (guint) column, QM_CSV_DESCRIPTION);
 }
 
-void
-qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
+/* The same for a mapping of which delimiter, encoding and header row are
+ * decided: everything else is guessed from the sheet. */
+static void
+guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
 {
   guint row, n;
   int tax_of_total = -1;
@@ -428,6 +430,6 @@ qm_csv_mapping_guess (const char *data, gsize size, GError **error)
   for (guint i = 0; i < LOOK_ROWS && mapping->header_row < 0; i++)
     if (could_be_header (sheet, i))
       mapping->header_row = (int) i;
-  qm_csv_mapping_guess_columns (mapping, sheet);
+  guess_columns (mapping, sheet);
   return g_steal_pointer (&mapping);
 }

@@ -65,10 +65,6 @@ gboolean qm_csv_mapping_check (const QmCsvMapping *mapping, GError **error);
 QmCsvMapping *
 qm_csv_mapping_guess (const char *data, gsize size, GError **error);
 
-/* The same for a mapping of which delimiter, encoding and header row are
- * decided: everything else is guessed from the sheet. */
-void qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet);
-
 /* What the header of a file is remembered by: 16 hexadecimal digits; NULL where
  * the mapping has no header row. */
 char *qm_csv_mapping_fingerprint (const QmCsvMapping *mapping,
