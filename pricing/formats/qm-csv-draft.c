@@ -32,6 +32,7 @@ qm_csv_draft_free (QmCsvDraft *draft)
   g_array_unref (draft->notes);
   g_array_unref (draft->nets);
   g_free (draft->folded);
+  g_free (draft->tier);
   g_free (draft);
 }
 

@@ -27,6 +27,8 @@ typedef struct
   gint64 after_tax; /* discounts that stand below the tax, > 0 */
   gint64 pending;   /* those below what is to be paid, > 0: they count if that
                        is written again below them */
+  char *tier;       /* what the last line sells, if its price depends on how
+                       many are bought */
   gint64 percent;   /* of a discount without an amount, in millionths */
   gint64 table_tax; /* the tax that a small table of totals has; 0: none */
   gboolean has_totals;
