@@ -65,6 +65,10 @@ gboolean qm_csv_mapping_check (const QmCsvMapping *mapping, GError **error);
 QmCsvMapping *
 qm_csv_mapping_guess (const char *data, gsize size, GError **error);
 
+/* How well a row serves as a header: how many fields it names; 0 where it lacks
+ * those that are needed. */
+guint qm_csv_header_score (const QmSheet *sheet, guint row);
+
 /* The same for a mapping of which delimiter, encoding and header row are
  * decided: everything else is guessed from the sheet. */
 void qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet);

@@ -18,12 +18,13 @@ typedef struct
 {
   const QmSheet *sheet;
   const QmCsvMapping *mapping;
-  QmQuote *head;      /* what stands above the table */
-  GPtrArray *drafts;  /* of QmCsvDraft, owned */
-  GHashTable *by_key; /* borrowed, by vendor, number and alternative */
-  GHashTable *terms;  /* what was said about how long a QmQuote holds, owned */
-  guint n_loose;      /* rows outside the table so far */
-  char *vendor;       /* of the last row that named them */
+  GPtrArray *mappings; /* of QmCsvMapping, of other headers further down */
+  QmQuote *head;       /* what stands above the table */
+  GPtrArray *drafts;   /* of QmCsvDraft, owned */
+  GHashTable *by_key;  /* borrowed, by vendor, number and alternative */
+  GHashTable *terms;   /* what was said about how long a QmQuote holds, owned */
+  guint n_loose;       /* rows outside the table so far */
+  char *vendor;        /* of the last row that named them */
   char *number;
   char *alternative;      /* under whose heading the rows are; NULL: none */
   guint n_either;         /* "either" and "or" so far */
@@ -117,9 +118,12 @@ qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row);
 /* Whether words say that amounts are in thousands: "TEUR", "(k€)". */
 gboolean qm_csv_says_thousands (const char *text);
 
-/* Finds out whether the names of columns, or what stands around the table, say
- * so, and of which currency. */
+/* Finds out whether what stands around the table says so, and of which
+ * currency, ... */
 void qm_csv_look_for_thousands (QmCsvReader *reader);
+
+/* ... and of which columns it holds. */
+void qm_csv_note_thousands (QmCsvReader *reader);
 
 /* Reads a row of a small table of totals, of which the names stand above the
  * amounts.  FALSE: it is none. */

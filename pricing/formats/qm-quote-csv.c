@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define MAX_QUOTES 100000
+/* A header names so many columns. */
+#define LEAST_SCORE 3
 
 /* The name in the column of alternatives: "A" below "Option" is "Option A". */
 static char *
@@ -273,14 +275,104 @@ read_loose (QmCsvReader *reader, guint row)
       }
 }
 
+/* Whether the names of the columns of amounts say for which time they are. */
+static void
+look_for_times (QmCsvReader *reader)
+{
+  static const QmCsvField fields[] = { QM_CSV_PRICE, QM_CSV_TOTAL };
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    {
+      int column = qm_csv_mapping_column (reader->mapping, fields[i]);
+      const char *name;
+      g_autofree char *normal = NULL;
+
+      if (column < 0 || reader->mapping->header_row < 0)
+        continue;
+      name = qm_sheet_cell (reader->sheet, (guint) reader->mapping->header_row,
+                            (guint) column);
+      normal = qm_csv_normalize (name);
+      if (strstr (normal, "hour") != NULL || strstr (normal, "stunde") != NULL
+          || strstr (normal, "heure") != NULL)
+        reader->per_hour = reader->per_hour || fields[i] == QM_CSV_PRICE;
+      else if (qm_words_say_rent (name))
+        reader->monthly = TRUE;
+    }
+  reader->rent = reader->monthly;
+}
+
+static void
+look_at_columns (QmCsvReader *reader)
+{
+  look_for_times (reader);
+  qm_csv_note_thousands (reader);
+  reader->marks_options = !reader->is_ours && qm_csv_has_marks (reader);
+}
+
+/* Whether a row is the header of another table, with columns of its own. */
+static gboolean
+is_other_header (QmCsvReader *reader, guint row)
+{
+  if (reader->is_ours || reader->drafts->len == 0
+      || reader->mapping->header_row < 0)
+    return FALSE;
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
+    if (strpbrk (qm_sheet_cell (reader->sheet, row, i), "0123456789") != NULL)
+      return FALSE;
+  return qm_csv_header_score (reader->sheet, row) >= LEAST_SCORE;
+}
+
+/* Reads on by the columns of another header. */
+static void
+change_columns (QmCsvReader *reader, guint row)
+{
+  QmCsvMapping *mapping = qm_csv_mapping_copy (reader->mapping);
+  QmTristate tax = mapping->tax_included;
+  QmDecimal decimal = mapping->decimal;
+  QmDateOrder order = mapping->date_order;
+
+  mapping->header_row = (int) row;
+  qm_csv_mapping_guess_columns (mapping, reader->sheet);
+  mapping->decimal = decimal;
+  mapping->date_order = order;
+  if (tax != QM_UNSTATED && mapping->tax_included != QM_UNSTATED
+      && tax != mapping->tax_included)
+    {
+      g_autofree char *place = qm_csv_cell_place (reader, row, -1);
+
+      qm_quote_add_finding (qm_csv_last_draft (reader)->quote,
+                            QM_FINDING_WARNING, place,
+                            _ ("From here on prices are with tax, or without, "
+                               "and above it is the other way round."));
+    }
+  g_ptr_array_add (reader->mappings, mapping);
+  reader->mapping = mapping;
+  look_at_columns (reader);
+}
+
+/* Whether a row is a header below the first one. */
+static gboolean
+read_header (QmCsvReader *reader, guint row)
+{
+  gboolean again = qm_csv_is_header_again (reader, row);
+  QmCsvDraft *draft = qm_csv_last_draft (reader);
+
+  if (!again && !is_other_header (reader, row))
+    return FALSE;
+  if (draft != NULL && draft->quote->alternative == NULL)
+    qm_csv_draft_begin_again (draft);
+  if (!again)
+    change_columns (reader, row);
+  return TRUE;
+}
+
 static void
 read_row (QmCsvReader *reader, guint row)
 {
   QmCsvDraft *draft;
 
-  if (qm_sheet_is_blank (reader->sheet, row)
-      || qm_csv_is_header_again (reader, row) || read_heading (reader, row)
-      || qm_csv_read_total_table (reader, row)
+  if (qm_sheet_is_blank (reader->sheet, row) || read_header (reader, row)
+      || read_heading (reader, row) || qm_csv_read_total_table (reader, row)
       || qm_csv_read_total_row (reader, row))
     return;
   if (is_loose (reader, row))
@@ -317,32 +409,6 @@ report_columns (QmCsvReader *reader, QmQuote *quote)
   if (names->len > 0)
     qm_read_find (quote, QM_FINDING_NOTE, NULL,
                   _ ("Columns that were not used: %s."), names->str);
-}
-
-/* Whether the names of the columns of amounts say for which time they are. */
-static void
-look_for_times (QmCsvReader *reader)
-{
-  static const QmCsvField fields[] = { QM_CSV_PRICE, QM_CSV_TOTAL };
-
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    {
-      int column = qm_csv_mapping_column (reader->mapping, fields[i]);
-      const char *name;
-      g_autofree char *normal = NULL;
-
-      if (column < 0 || reader->mapping->header_row < 0)
-        continue;
-      name = qm_sheet_cell (reader->sheet, (guint) reader->mapping->header_row,
-                            (guint) column);
-      normal = qm_csv_normalize (name);
-      if (strstr (normal, "hour") != NULL || strstr (normal, "stunde") != NULL
-          || strstr (normal, "heure") != NULL)
-        reader->per_hour = reader->per_hour || fields[i] == QM_CSV_PRICE;
-      else if (qm_words_say_rent (name))
-        reader->monthly = TRUE;
-    }
-  reader->rent = reader->monthly;
 }
 
 /* A quote that is for a month or the like is asked about, line by line. */
@@ -438,12 +504,12 @@ static void
 read_rows (QmCsvReader *reader, GCancellable *cancellable)
 {
   guint n = qm_sheet_n_rows (reader->sheet);
-  int header = reader->mapping->header_row;
+  const QmCsvMapping *mapping = reader->mapping;
+  int header = mapping->header_row;
 
   reader->is_ours = qm_csv_mapping_column (reader->mapping, QM_CSV_ROLE) >= 0;
-  look_for_times (reader);
   qm_csv_look_for_thousands (reader);
-  reader->marks_options = !reader->is_ours && qm_csv_has_marks (reader);
+  look_at_columns (reader);
   for (int i = 0; i < header && (guint) i < n; i++)
     qm_csv_head_read_row (reader, reader->head, (guint) i);
   for (guint i = (guint) (header + 1); i < n && reader->error == NULL; i++)
@@ -454,6 +520,9 @@ read_rows (QmCsvReader *reader, GCancellable *cancellable)
       read_row (reader, i);
       check_count (reader);
     }
+  /* What holds for a quote as a whole is said by its first header. */
+  reader->mapping = mapping;
+  look_at_columns (reader);
 }
 
 GPtrArray *
@@ -471,6 +540,8 @@ qm_quote_csv_read (const char *data,
       g_hash_table_new_full (NULL, NULL, NULL, qm_csv_term_note_free);
   g_autoptr (GHashTable) by_key =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) mappings =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_csv_mapping_free);
   g_autoptr (QmQuote) head = qm_quote_new ();
   g_autoptr (QmSheet) sheet = NULL;
   g_autofree char *text = NULL;
@@ -492,6 +563,7 @@ qm_quote_csv_read (const char *data,
   {
     QmCsvReader reader = { .sheet = sheet,
                            .mapping = mapping,
+                           .mappings = mappings,
                            .head = head,
                            .drafts = drafts,
                            .by_key = by_key,
