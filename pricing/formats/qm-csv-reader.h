@@ -19,6 +19,7 @@ typedef struct
   const QmSheet *sheet;
   const QmCsvMapping *mapping;
   GPtrArray *mappings; /* of QmCsvMapping, of other headers further down */
+  guint n_above;       /* rows of another sheet above the table's own */
   QmQuote *head;       /* what stands above the table */
   GPtrArray *drafts;   /* of QmCsvDraft, owned */
   GHashTable *by_key;  /* borrowed, by vendor, number and alternative */
@@ -49,6 +50,12 @@ qm_csv_cell_is_empty (QmCsvReader *reader, guint row, QmCsvField field);
 
 /* "row 5, column Price" */
 char *qm_csv_cell_place (QmCsvReader *reader, guint row, int column);
+
+/* Notes the currency of an amount in a row; see qm_csv_draft_set_currency(). */
+void qm_csv_set_currency (QmCsvReader *reader,
+                          QmCsvDraft *draft,
+                          guint row,
+                          const char *currency);
 
 /* Adds a finding: this is not clearly an amount. */
 void qm_csv_cell_report (QmCsvReader *reader,

@@ -170,7 +170,7 @@ qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row)
   if (code == NULL)
     return;
   if (qm_amount_parse_currency (code, currency) && currency[0] != '\0')
-    qm_csv_draft_set_currency (draft, currency, row, &reader->error);
+    qm_csv_set_currency (reader, draft, row, currency);
   else
     qm_csv_cell_report (reader, draft->quote, row, column, code);
 }
@@ -532,6 +532,17 @@ qm_quote_csv_read (const char *data,
                    GCancellable *cancellable,
                    GError **error)
 {
+  return qm_quote_csv_read_below (data, size, mapping, 0, cancellable, error);
+}
+
+GPtrArray *
+qm_quote_csv_read_below (const char *data,
+                         gsize size,
+                         const QmCsvMapping *mapping,
+                         guint n_above,
+                         GCancellable *cancellable,
+                         GError **error)
+{
   g_autoptr (GPtrArray) quotes =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
   g_autoptr (GPtrArray) drafts =
@@ -564,6 +575,7 @@ qm_quote_csv_read (const char *data,
     QmCsvReader reader = { .sheet = sheet,
                            .mapping = mapping,
                            .mappings = mappings,
+                           .n_above = n_above,
                            .head = head,
                            .drafts = drafts,
                            .by_key = by_key,
