@@ -8,6 +8,7 @@
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-discount.h"
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/quotes/qm-line-thing.h"
 
 #include <string.h>
 
@@ -235,6 +236,21 @@ kind_of_discount (const char *words)
     }
 }
 
+/* "Hardware total", "Server gesamt": the sum of a group. */
+static gboolean
+ends_as_total (const char *words, const char *normal)
+{
+  static const char list[] = "total|totals|subtotal|sub total|sum|gesamt|summe|"
+                             "zwischensumme|totale|subtotale|totaal|subtotaal|"
+                             "razem|suma|gesamtsumme";
+  static GHashTable *set;
+  const char *last = strrchr (normal, ' ');
+
+  return last != NULL && count_words (normal) <= MOST_REST + 1
+         && g_hash_table_contains (qm_csv_phrases_once (&set, list), last + 1)
+         && !qm_words_name_model (words);
+}
+
 QmCsvRowKind
 qm_csv_row_kind_of (const char *words)
 {
@@ -260,7 +276,12 @@ qm_csv_row_kind_of (const char *words)
   rest = strip_rest (normal + longest + (normal[longest] == ' '));
   if (kind == QM_CSV_ROW_LINE || strlen (rest) > LONGEST_REST
       || count_words (rest) > MOST_REST)
-    return kind_of_discount (words);
+    {
+      kind = kind_of_discount (words);
+      return kind == QM_CSV_ROW_LINE && ends_as_total (words, normal)
+                 ? QM_CSV_ROW_NET
+                 : kind;
+    }
   if (kind != QM_CSV_ROW_DISCOUNT && qm_csv_words_are_of_discounts (rest))
     return QM_CSV_ROW_DISCOUNT;
   if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 1)

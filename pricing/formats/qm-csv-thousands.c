@@ -178,6 +178,11 @@ qm_csv_look_for_thousands (QmCsvReader *reader)
     look_at_row (reader, i);
   for (guint i = n > first + LOOK_ROWS ? n - LOOK_ROWS : first; i < n; i++)
     look_at_row (reader, i);
-  for (int i = 0; i < QM_SHEET_MAX_COLUMNS; i++)
+}
+
+void
+qm_csv_note_thousands (QmCsvReader *reader)
+{
+  for (int i = 0; i < QM_SHEET_MAX_COLUMNS && !reader->is_ours; i++)
     reader->in_thousands[i] = has_thousands (reader, i);
 }
