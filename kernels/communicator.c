@@ -43,18 +43,6 @@ qm_transport_name (QmTransport transport)
   return transport_names[transport];
 }
 
-bool
-qm_transport_parse (const char *text, QmTransport *transport)
-{
-  for (int i = QM_TRANSPORT_AUTO; i <= QM_TRANSPORT_HOST; i++)
-    if (strcmp (text, transport_names[i]) == 0)
-      {
-        *transport = (QmTransport) i;
-        return true;
-      }
-  return false;
-}
-
 /* What every rank tells the others before they choose; what is compared is the
  * same only for the same. */
 typedef struct Offer

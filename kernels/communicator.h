@@ -42,8 +42,6 @@ typedef enum QmTransport
 
 /* "auto", "nccl", "host"; static. */
 const char *qm_transport_name (QmTransport transport);
-/* The other way; false: no such name. */
-bool qm_transport_parse (const char *text, QmTransport *transport);
 
 /* Bytes that the exchange of so many ranks takes of the memory of each such
  * device, for itself: of one rank and of a CPU none.  What NCCL took on two

@@ -164,7 +164,7 @@ run_rank (void *data)
   QmDevice *device = NULL;
   QmCommunicator *communicator = NULL;
   QmStatus status =
-      qm_device_open (rank->setting->device, &device, &rank->error);
+      qm_device_open (rank->setting->device, 0, &device, &rank->error);
 
   if (status == QM_OK && rank->world != NULL)
     status =
@@ -241,7 +241,7 @@ test_none (const Setting *setting)
   float value;
 
   check_case ("none");
-  CHECK_INT (qm_device_open (setting->device, &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open (setting->device, 0, &device, NULL), QM_OK);
   CHECK_INT (make_plan (setting, 0, 0, &plan, NULL), QM_OK);
   CHECK_INT (qm_executor_new (plan, device, NULL, 5, &executor, NULL), QM_OK);
   for (size_t i = 0; plan != NULL && i < plan->graph->n_nodes; i++)

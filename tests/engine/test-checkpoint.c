@@ -8,6 +8,7 @@
 #include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/graph-sums.h"
 #include "tests/engine/vary.h"
 
 #include <math.h>
@@ -262,9 +263,9 @@ find_need (const QmModel *model,
     return need;
   need.live = plan->memory.live;
   need.arena = plan->memory.activations;
-  need.forward = qm_graph_flops (plan->graph, QM_PHASE_FORWARD);
-  need.backward = qm_graph_flops (plan->graph, QM_PHASE_BACKWARD);
-  need.recomputed = qm_graph_flops (plan->graph, QM_PHASE_RECOMPUTE);
+  need.forward = graph_flops (plan->graph, QM_PHASE_FORWARD);
+  need.backward = graph_flops (plan->graph, QM_PHASE_BACKWARD);
+  need.recomputed = graph_flops (plan->graph, QM_PHASE_RECOMPUTE);
   qm_plan_free (plan);
   return need;
 }
@@ -417,7 +418,7 @@ main (int argc, char **argv)
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);
-  CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &device, NULL), QM_OK);
   if (argc != 2 || device == NULL)
     return check_report ();
   for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)

@@ -11,6 +11,7 @@
 #include "engine/family.h"
 #include "engine/passes.h"
 #include "tests/data/check.h"
+#include "tests/engine/graph-sums.h"
 #include "tests/engine/vary.h"
 
 #include <math.h>
@@ -403,8 +404,8 @@ test_memory (const char *folder, const char *model, bool checkpoint)
       CHECK (cut->memory.total + saved
              <= whole->memory.total + (uint64_t) (rows * 64 * 2));
       for (int phase = QM_PHASE_FORWARD; phase <= QM_PHASE_BACKWARD; phase++)
-        CHECK_NEAR (qm_graph_flops (cut->graph, (QmPhase) phase),
-                    qm_graph_flops (whole->graph, (QmPhase) phase), 0);
+        CHECK_NEAR (graph_flops (cut->graph, (QmPhase) phase),
+                    graph_flops (whole->graph, (QmPhase) phase), 0);
     }
   qm_plan_free (whole);
   qm_plan_free (cut);
@@ -516,7 +517,8 @@ main (int argc, char **argv)
   QmDevice *device = NULL;
 
   CHECK (argc >= 2);
-  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", 0, &device, NULL),
+             QM_OK);
   if (argc < 2 || device == NULL)
     return check_report ();
   if (argc > 3)

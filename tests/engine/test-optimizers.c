@@ -7,6 +7,7 @@
 #include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/graph-sums.h"
 #include "tests/engine/vary.h"
 
 #include <math.h>
@@ -419,7 +420,7 @@ check_plan (const Training *training)
         others += (int64_t) t->n;
     }
   CHECK (!muon || flops > 0);
-  CHECK_NEAR (qm_graph_flops (plan->graph, QM_PHASE_UPDATE), flops, 0.5);
+  CHECK_NEAR (graph_flops (plan->graph, QM_PHASE_UPDATE), flops, 0.5);
   CHECK (plan->memory.optimizer >= 4 * (uint64_t) (plan->slab + others));
   CHECK (plan->memory.optimizer <= 4 * (uint64_t) (plan->slab + others + gaps));
   if (!muon)
@@ -530,7 +531,8 @@ main (int argc, char **argv)
   QmDeviceInfo info = { .id = "" };
 
   CHECK (argc >= 2);
-  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", 0, &device, NULL),
+             QM_OK);
   if (argc < 2 || device == NULL)
     return check_report ();
   CHECK_INT (qm_device_describe (argc > 2 ? argv[2] : "cpu", &info, NULL),

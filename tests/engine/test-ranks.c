@@ -308,7 +308,7 @@ run_rank (void *data)
     snprintf (id, sizeof id, "cuda:%d", rank->number);
   else
     snprintf (id, sizeof id, "%s", place->device);
-  status = qm_device_open (id, &device, &outcome->error);
+  status = qm_device_open (id, 0, &device, &outcome->error);
   if (status == QM_OK && rank->setting->options.ranks > 1)
     status =
         qm_communicator_new (rank->world, rank->number, device,

@@ -40,7 +40,7 @@ run_rank (void *data)
   snprintf (id, sizeof id, "%s", all->device);
   if (strcmp (id, "cuda") == 0)
     snprintf (id, sizeof id, "cuda:%d", rank->rank);
-  status = qm_device_open (id, &rank->device, &error);
+  status = qm_device_open (id, 0, &rank->device, &error);
   if (status == QM_OK)
     status = qm_stream_create (rank->device, &rank->stream, &error);
   if (status == QM_OK && thread->meet)

@@ -312,12 +312,11 @@ test_instances (void)
   g_assert_cmpfloat (found.months, ==, 5);
   g_assert_cmpfloat (qm_rent_experiment_cost (&rent, 12, 2), ==, 960);
 
-  settings.utilization_ppm = qm_ownership_use_of_hours (6);
-  g_assert_cmpint (settings.utilization_ppm, ==, 250000);
+  settings.utilization_ppm = 250000;
   g_assert_true (
       qm_ownership_compare_rent (&settings, &owned, &rent, &found, NULL));
   g_assert_cmpint (found.whole_months, ==, 20);
-  settings.utilization_ppm = qm_ownership_use_of_hours (-3);
+  settings.utilization_ppm = 0;
   g_assert_true (
       qm_ownership_compare_rent (&settings, &owned, &rent, &found, NULL));
   g_assert_cmpint (found.outcome, ==, QM_BREAK_EVEN_NEVER);

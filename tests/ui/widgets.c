@@ -156,6 +156,24 @@ count_cb (guint *count)
   (*count)++;
 }
 
+double
+widgets_get_double (gpointer object, const char *property)
+{
+  double value;
+
+  g_object_get (object, property, &value, NULL);
+  return value;
+}
+
+char *
+widgets_get_label (gpointer widget)
+{
+  /* Nothing is called so, and what it is called instead is told. */
+  return gtk_test_accessible_check_property (GTK_ACCESSIBLE (widget),
+                                             GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                             "\n");
+}
+
 void
 widgets_count_notify (gpointer object, const char *property, guint *count)
 {
