@@ -178,19 +178,6 @@ QmStatus qm_all_gather (QmCommunicator *communicator,
                         QmType type,
                         QmError *error);
 
-/* Queues copying `count` elements of rank `root` to those of all others. */
-QmStatus qm_broadcast (QmCommunicator *communicator,
-                       QmStream *stream,
-                       void *memory,
-                       size_t count,
-                       QmType type,
-                       int root,
-                       QmError *error);
-
-/* Queues a wait for all ranks to have come here on their streams. */
-QmStatus
-qm_barrier (QmCommunicator *communicator, QmStream *stream, QmError *error);
-
 /* How the values of all ranks become one. */
 typedef enum QmAgreement
 {
