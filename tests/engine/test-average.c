@@ -4,9 +4,9 @@
  * update, for every way to train.  usage: test-average FOLDER [DEVICE], which
  * is as in_ranks_place() says. */
 
-#include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
 #include "tests/engine/in-ranks.h"
 
 #include <math.h>
@@ -223,19 +223,6 @@ test_none (const Setting *setting)
   qm_device_close (device);
 }
 
-static void
-read_config (const char *folder, const char *model, QmModelConfig *config)
-{
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
-}
-
 int
 main (int argc, char **argv)
 {
@@ -251,7 +238,7 @@ main (int argc, char **argv)
   if (argc < 2)
     return check_report ();
   setting.options.target = place.target;
-  read_config (argv[1], "gpt2", &config);
+  golden_config (argv[1], "gpt2", &config);
   test_none (&setting);
   for (int i = 0; i < QM_N_OPTIMIZERS; i++)
     {

@@ -4,9 +4,9 @@
  * the engine found; what they need, and what is refused.
  * usage: test-optimizers FOLDER [DEVICE] */
 
-#include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
 #include "tests/engine/graph-sums.h"
 #include "tests/engine/vary.h"
 
@@ -82,19 +82,6 @@ make_recipe (const QmModelConfig *config,
                      .muon_momentum = MUON_BETA,
                      .muon_weight_decay = MUON_DECAY,
                      .muon_scale = scale };
-}
-
-static void
-read_config (const char *folder, const char *model, QmModelConfig *config)
-{
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
 }
 
 static void
@@ -445,7 +432,7 @@ test_optimizer (const char *folder,
   snprintf (name, sizeof name, "%s, %s, %s", model,
             qm_optimizer_name (optimizer), qm_muon_scale_name (scale));
   check_case (name);
-  read_config (folder, model, &config);
+  golden_config (folder, model, &config);
   training.recipe = make_recipe (&config, optimizer, scale);
   CHECK_INT (qm_plan_new (&config, &training.recipe, &options, &training.plan,
                           NULL),
@@ -500,7 +487,7 @@ test_refusals (const char *folder)
   QmModelConfig config = { 0 };
 
   check_case ("refusals");
-  read_config (folder, "llama", &config);
+  golden_config (folder, "llama", &config);
   for (int i = 0; i < QM_N_SHARDINGS; i++)
     {
       QmPlanOptions options = { .micro_batch = 1,

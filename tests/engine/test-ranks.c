@@ -5,9 +5,9 @@
  * usage: test-ranks FOLDER [DEVICE [MODEL]...]
  * DEVICE is as in_ranks_place() says. */
 
-#include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
 #include "tests/engine/in-ranks.h"
 #include "tests/engine/vary.h"
 
@@ -33,14 +33,7 @@
 static void
 read_config (const char *folder, const char *model, QmModelConfig *config)
 {
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
+  golden_config (folder, model, config);
   if (config->family == QM_FAMILY_GPT_NEOX)
     config->gpt_neox.hidden_dropout = 0.1;
 }

@@ -133,16 +133,6 @@ wait_a_while (void)
     g_main_context_iteration (NULL, TRUE);
 }
 
-/* How many quotes the list shows. */
-static guint
-n_listed (QmQuoteList *list)
-{
-  GtkColumnView *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
-
-  return g_list_model_get_n_items (
-      G_LIST_MODEL (gtk_column_view_get_model (view)));
-}
-
 /* A list that somebody has looked through. */
 static void
 scroll_down (QmQuoteList *list)
@@ -150,7 +140,8 @@ scroll_down (QmQuoteList *list)
   GtkWidget *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
 
   gtk_widget_activate_action (widgets_find (view, GTK_TYPE_LIST_VIEW, 0),
-                              "list.scroll-to-item", "u", n_listed (list) / 2);
+                              "list.scroll-to-item", "u",
+                              widgets_count_rows (list) / 2);
 }
 
 typedef enum
@@ -223,7 +214,7 @@ bench_typing (QmQuoteBook *book, guint n_quotes)
   wait_for_frame ();
   list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
   widgets_settle ();
-  g_assert_cmpuint (n_listed (list), ==, n_quotes);
+  g_assert_cmpuint (widgets_count_rows (list), ==, n_quotes);
   g_print ("%u quotes of %u lines\n", n_quotes, LINES / n_quotes);
   for (guint way = 0; way < G_N_ELEMENTS (ways); way++)
     {

@@ -143,6 +143,15 @@ widgets_count_visible (gpointer root, GType type)
   return count;
 }
 
+guint
+widgets_count_rows (gpointer root)
+{
+  GtkColumnView *view = widgets_find (root, GTK_TYPE_COLUMN_VIEW, 0);
+
+  return g_list_model_get_n_items (
+      G_LIST_MODEL (gtk_column_view_get_model (view)));
+}
+
 void
 widgets_settle (void)
 {

@@ -26,6 +26,9 @@ GtkWidget *widgets_find_button (gpointer root, const char *text);
 guint widgets_count (gpointer root, GType type);
 guint widgets_count_visible (gpointer root, GType type);
 
+/* How many rows the first table in `root` has. */
+guint widgets_count_rows (gpointer root);
+
 /* Runs the main loop until nothing is pending. */
 void widgets_settle (void);
 
