@@ -403,7 +403,7 @@ qm_bench_open_device (const QmBenchOptions *options,
       && info.target.kind == QM_DEVICE_CPU)
     say_why_cpu ();
   if (status == QM_OK)
-    status = qm_device_open_as (info.id, architecture, device, error);
+    status = qm_device_open (info.id, architecture, device, error);
   if (status == QM_STATUS_NOT_FOUND)
     status = error->status = QM_STATUS_DEVICE;
   if (status == QM_STATUS_INVALID && architecture != 0)

@@ -41,7 +41,7 @@ typedef struct QmMeetingTopic
 {
   uint32_t what; /* any number but 0 */
   uint32_t type;
-  uint32_t root;
+  uint32_t tag;  /* what a gather between threads is for; else 0 */
   uint32_t size; /* bytes of an element */
   uint64_t total, begin, count;
 } QmMeetingTopic;

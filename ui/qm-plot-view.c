@@ -487,28 +487,12 @@ qm_plot_view_new (QmPlotSource *source)
   return GTK_WIDGET (self);
 }
 
-QmPlotSource *
-qm_plot_view_get_source (QmPlotView *self)
-{
-  g_return_val_if_fail (QM_IS_PLOT_VIEW (self), NULL);
-
-  return self->source;
-}
-
 const QmPlotData *
 qm_plot_view_get_data (QmPlotView *self)
 {
   g_return_val_if_fail (QM_IS_PLOT_VIEW (self), NULL);
 
   return _qm_plot_view_data (self);
-}
-
-gboolean
-qm_plot_view_get_layout (QmPlotView *self, QmPlotLayout *layout)
-{
-  g_return_val_if_fail (QM_IS_PLOT_VIEW (self) && layout != NULL, FALSE);
-
-  return _qm_plot_view_layouts (self, layout, NULL);
 }
 
 int

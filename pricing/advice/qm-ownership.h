@@ -105,9 +105,6 @@ QmOwnershipParts qm_ownership_part_of_name (const char *name);
  * Returns: (transfer full): NULL where it is the price alone. */
 char *qm_ownership_describe_parts (const QmOwnershipSettings *settings);
 
-/* Hours a day as a share for `utilization_ppm`; clamped to 0 to 24. */
-gint64 qm_ownership_use_of_hours (double hours_a_day);
-
 /* One thing that is assumed, for a list on a screen or in a report. */
 typedef struct
 {

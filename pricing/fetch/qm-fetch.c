@@ -13,7 +13,6 @@
 
 struct _QmFetcher
 {
-  gatomicrefcount references;
   QmFetchLimits limits;
   char *ca_file;
   QmFetchPace *pace;
@@ -44,7 +43,6 @@ qm_fetcher_new (const QmFetchLimits *limits)
       curl_global_init (CURL_GLOBAL_DEFAULT);
       g_once_init_leave (&initialized, 1);
     }
-  g_atomic_ref_count_init (&fetcher->references);
   fetcher->limits = limits != NULL ? *limits : qm_fetch_limits_default ();
   fetcher->ca_file = g_strdup (fetcher->limits.ca_file);
   fetcher->limits.ca_file = fetcher->ca_file;
@@ -53,19 +51,10 @@ qm_fetcher_new (const QmFetchLimits *limits)
   return fetcher;
 }
 
-QmFetcher *
-qm_fetcher_ref (QmFetcher *fetcher)
-{
-  g_return_val_if_fail (fetcher != NULL, NULL);
-
-  g_atomic_ref_count_inc (&fetcher->references);
-  return fetcher;
-}
-
 void
-qm_fetcher_unref (QmFetcher *fetcher)
+qm_fetcher_free (QmFetcher *fetcher)
 {
-  if (fetcher == NULL || !g_atomic_ref_count_dec (&fetcher->references))
+  if (fetcher == NULL)
     return;
   g_free (fetcher->ca_file);
   qm_fetch_pace_free (fetcher->pace);

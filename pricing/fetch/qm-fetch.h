@@ -64,9 +64,8 @@ typedef struct _QmFetcher QmFetcher;
  * Returns: (transfer full). */
 QmFetcher *qm_fetcher_new (const QmFetchLimits *limits);
 
-/* One more, or one less, who needs it; the last one frees it. */
-QmFetcher *qm_fetcher_ref (QmFetcher *fetcher);
-void qm_fetcher_unref (QmFetcher *fetcher);
+/* Frees it; NULL is allowed. */
+void qm_fetcher_free (QmFetcher *fetcher);
 
 /* What to fetch; everything but the address may be NULL. */
 typedef struct
@@ -146,7 +145,7 @@ QmFetchResult *qm_fetcher_fetch (QmFetcher *fetcher,
  *   QM_FETCH_ERROR_ADDRESS. */
 char *qm_fetch_check_address (const char *address, GError **error);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmFetcher, qm_fetcher_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmFetcher, qm_fetcher_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmFetchResult, qm_fetch_result_free)
 
 G_END_DECLS

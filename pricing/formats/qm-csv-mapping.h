@@ -40,8 +40,6 @@ QmCsvMapping *qm_csv_mapping_copy (const QmCsvMapping *mapping);
 
 void qm_csv_mapping_free (QmCsvMapping *mapping);
 
-gboolean qm_csv_mapping_equal (const QmCsvMapping *a, const QmCsvMapping *b);
-
 /* The field of a column; QM_CSV_IGNORED beyond the last. */
 QmCsvField qm_csv_mapping_field (const QmCsvMapping *mapping, guint column);
 

@@ -15,7 +15,6 @@
 
 #define SAMPLE_ROWS  30
 #define SAMPLE_BYTES ((gsize) 1 << 16)
-#define PIECE        ((gsize) 1 << 16)
 
 typedef struct
 {
@@ -379,53 +378,4 @@ qm_import_bytes (GBytes *bytes,
   if (document.data == NULL)
     document.data = "";
   return import_document (&document, error);
-}
-
-/* Reads on until the end, or until there is more than a document may have. */
-static GBytes *
-read_stream (GInputStream *stream,
-             const char *name,
-             const char *media_type,
-             GCancellable *cancellable,
-             GError **error)
-{
-  g_autoptr (GByteArray) data = g_byte_array_new ();
-  g_autofree guint8 *piece = g_malloc (PIECE);
-  gsize n;
-
-  do
-    {
-      QmDocumentKind kind;
-
-      if (!g_input_stream_read_all (stream, piece, PIECE, &n, cancellable,
-                                    error))
-        return NULL;
-      g_byte_array_append (data, piece, (guint) n);
-      if (data->len <= QM_READ_MAX_BYTES)
-        continue;
-      kind = qm_document_kind ((const char *) data->data, data->len, name,
-                               media_type);
-      if (!check_size (kind, data->len, error))
-        return NULL;
-    }
-  while (n == PIECE);
-  return g_byte_array_free_to_bytes (g_steal_pointer (&data));
-}
-
-QmImport *
-qm_import_stream (GInputStream *stream,
-                  const char *name,
-                  const char *media_type,
-                  const QmImportOptions *options,
-                  GCancellable *cancellable,
-                  GError **error)
-{
-  g_autoptr (GBytes) bytes = NULL;
-
-  g_return_val_if_fail (G_IS_INPUT_STREAM (stream), NULL);
-
-  bytes = read_stream (stream, name, media_type, cancellable, error);
-  if (bytes == NULL)
-    return NULL;
-  return qm_import_bytes (bytes, name, media_type, options, cancellable, error);
 }

@@ -126,15 +126,6 @@ QmImport *qm_import_bytes (GBytes *bytes,
                            GCancellable *cancellable,
                            GError **error);
 
-/* The same for a stream, of which no more is read than a document of its kind
- * may have: one that goes on is refused.  Blocks. */
-QmImport *qm_import_stream (GInputStream *stream,
-                            const char *name,
-                            const char *media_type,
-                            const QmImportOptions *options,
-                            GCancellable *cancellable,
-                            GError **error);
-
 /* Checks what a reader leaves to check: totals (qm_quote_totals_check()), dates
  * that contradict each other, lines without a price.  For quotes that were
  * typed in or changed too; findings are added, so clear the old ones.

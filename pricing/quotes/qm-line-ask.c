@@ -207,11 +207,12 @@ number_before (char **words)
   return g_hash_table_contains (behind, phrase) ? number : 0;
 }
 
-static int
-pack_of (const char *normal)
+int
+qm_words_pack (const char *text)
 {
   static GHashTable *packs_set, *pairs;
   GHashTable *packs = qm_csv_phrases_once (&packs_set, pack_words);
+  g_autofree char *normal = qm_csv_normalize (text);
   g_auto (GStrv) words = g_strsplit (normal, " ", -1);
   int number = 0;
 
@@ -225,14 +226,6 @@ pack_of (const char *normal)
   if (number == 0 && has (&pairs, pair_words, normal))
     number = 2;
   return number;
-}
-
-int
-qm_words_pack (const char *text)
-{
-  g_autofree char *normal = qm_csv_normalize (text);
-
-  return pack_of (normal);
 }
 
 /* "month", "MON", "Monat", "node-hr", "Stk./Monat": units of a time. */
@@ -298,6 +291,7 @@ qm_line_ask_words (const QmCatalog *catalog, QmQuote *quote, guint index)
 {
   QmQuoteLine *line;
   QmLineThing thing;
+  const char *description;
   g_autofree char *words = NULL;
   g_autofree char *place = NULL;
   gboolean rent;
@@ -309,10 +303,13 @@ qm_line_ask_words (const QmCatalog *catalog, QmQuote *quote, guint index)
   line = g_ptr_array_index (quote->lines, index);
   if (line->role != QM_LINE_QUOTED)
     return;
-  words = qm_csv_normalize (line->description != NULL ? line->description : "");
+  description = line->description != NULL ? line->description : "";
+  words = qm_csv_normalize (description);
   rent = quote->unit != QM_PRICE_HOUR && quote->kind != QM_PRICE_CLOUD
          && is_rent (line, words);
-  pieces = line->item != NULL || line->candidates != NULL ? pack_of (words) : 0;
+  pieces = line->item != NULL || line->candidates != NULL
+               ? qm_words_pack (description)
+               : 0;
   if (pieces == 0 && is_twice_said (line))
     pieces = line->gpus;
   if (!rent && pieces == 0)

@@ -6,6 +6,7 @@
 #include "data/architecture.h"
 #include "engine/predict.h"
 #include "tests/data/check.h"
+#include "tests/engine/graph-sums.h"
 
 #include <limits.h>
 #include <math.h>
@@ -101,7 +102,7 @@ test_work (void)
           planned += qm_op_flops (&call);
         }
       CHECK (fabs (flops / planned - 1) < 1e-9);
-      CHECK (calls == (double) qm_graph_pass_nodes (plan->graph)
+      CHECK (calls == (double) graph_pass_nodes (plan->graph)
              && calls == work->calls);
       CHECK (work->n < 120);
       CHECK (work->passes == (double) plan->accumulation);

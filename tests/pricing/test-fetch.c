@@ -678,7 +678,7 @@ main (int argc, char **argv)
   g_test_add_func ("/fetch/cancel", test_cancel);
   g_test_add_func ("/fetch/progress", test_progress);
   status = g_test_run ();
-  qm_fetcher_unref (fetcher);
+  qm_fetcher_free (fetcher);
   test_server_stop (server);
   return status;
 }

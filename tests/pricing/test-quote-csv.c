@@ -636,6 +636,16 @@ test_live (void)
     }
 }
 
+/* Whether they are written alike. */
+static gboolean
+equal_mappings (const QmCsvMapping *a, const QmCsvMapping *b)
+{
+  g_autofree char *one = qm_csv_mappings_add (NULL, "digest", a);
+  g_autofree char *other = qm_csv_mappings_add (NULL, "digest", b);
+
+  return strcmp (one, other) == 0;
+}
+
 static void
 test_mapping (void)
 {
@@ -671,10 +681,10 @@ test_mapping (void)
   found = qm_csv_mappings_find (more, "0123456789abcdef");
   copy = qm_csv_mapping_copy (mapping);
   g_assert_nonnull (found);
-  g_assert_true (qm_csv_mapping_equal (mapping, found));
-  g_assert_true (qm_csv_mapping_equal (mapping, copy));
+  g_assert_true (equal_mappings (mapping, found));
+  g_assert_true (equal_mappings (mapping, copy));
   copy->decimal = QM_DECIMAL_POINT;
-  g_assert_false (qm_csv_mapping_equal (mapping, copy));
+  g_assert_false (equal_mappings (mapping, copy));
   g_assert_null (qm_csv_mappings_find (more, "none"));
   g_assert_null (qm_csv_mappings_find (NULL, "none"));
   g_assert_null (qm_csv_mappings_find (
