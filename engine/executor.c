@@ -607,21 +607,6 @@ queue (QmExecutor *executor, const QmOpCall *calls, size_t n, QmError *error)
   return status;
 }
 
-/* Waits until all ranks have launched, so that no rank goes on to what needs
- * idle devices while one waits for another that has not launched. */
-static QmStatus
-launch (QmExecutor *executor, QmCapture *captured, QmError *error)
-{
-  double launched = 1;
-  QmStatus status =
-      qm_capture_launch (executor->device, executor->stream, captured, error);
-
-  return status == QM_OK && executor->communicator != NULL
-             ? qm_communicator_agree (executor->communicator, QM_AGREE_SUM,
-                                      &launched, 1, error)
-             : status;
-}
-
 /* Queues calls, through a capture where the plan says so.  The first time they
  * are queued one by one, so that whatever a device sets up lazily is set up. */
 static QmStatus
@@ -634,7 +619,8 @@ queue_captured (QmExecutor *executor, QmRow *row, QmError *error)
   if ((executor->plan->options.methods & QM_METHOD_COMPILE) == 0)
     return queue (executor, row->calls, row->n, error);
   if (row->captured != NULL)
-    return launch (executor, row->captured, error);
+    return qm_capture_launch (executor->device, executor->stream, row->captured,
+                              error);
   status = queue (executor, row->calls, row->n, error);
   if (status == QM_OK)
     status = qm_capture_begin (executor->device, executor->stream, error);

@@ -30,14 +30,11 @@ qm_nccl_transport_open (QmCommunicator *communicator, QmError *error)
 static const char *const transport_names[] = { "auto", "nccl", "host" };
 
 #define NCCL_BYTES (UINT64_C (896) << 20)
-/* Where kernels/cuda/peer-copies.c adds up. */
-#define PEER_BYTES (UINT64_C (256) << 20)
 
 uint64_t
 qm_communicator_reserved (const QmTarget *target, int ranks)
 {
-  return target->kind == QM_DEVICE_CUDA && ranks > 1 ? NCCL_BYTES + PEER_BYTES
-                                                     : 0;
+  return target->kind == QM_DEVICE_CUDA && ranks > 1 ? NCCL_BYTES : 0;
 }
 
 const char *

@@ -12,11 +12,9 @@
  * communicator has one thing to do at a time.
  *
  * Two ways lead from device to device: NCCL, which is loaded when it is first
- * asked for, with copy engines for what is large, where one process has GPUs
- * that read each other's memory; and the memory of the host, through which
- * copies go to where a thread of the host adds them up; between machines it is
- * sockets.  The second is how CPU devices talk, and GPUs that may not read each
- * other's memory.
+ * asked for, and the memory of the host, through which copies go to where a
+ * thread of the host adds them up; between machines it is sockets.  The second
+ * is how CPU devices talk, and GPUs that may not read each other's memory.
  *
  * A rank that fails, or is told to stop, ends the waits of all others, which
  * fail with QM_STATUS_DEVICE and the sentence of the first that failed.  What
@@ -46,12 +44,11 @@ typedef enum QmTransport
 const char *qm_transport_name (QmTransport transport);
 
 /* Bytes that the exchange of so many ranks takes of the memory of each such
- * device, for itself: of one rank and of a CPU none.  256 MiB in which large
- * sums are added up, and what NCCL took on two H200 joined by NVLink, 925 to
- * 949 million bytes more than on one in 38 trainings (NCCL 2.28.3, 24 November
- * 2026; data/measurements/ h200-141gb-sxm-2.jsonl); of other numbers and links
- * it was not measured, and through the memory of the host it is next to
- * nothing. */
+ * device, for itself: of one rank and of a CPU none.  What NCCL took on two
+ * H200 joined by NVLink, 925 to 949 million bytes more than on one in 38
+ * trainings (NCCL 2.28.3, 24 November 2026; data/measurements/
+ * h200-141gb-sxm-2.jsonl); of other numbers and links it was not measured,
+ * and through the memory of the host it is next to nothing. */
 uint64_t qm_communicator_reserved (const QmTarget *target, int ranks);
 
 /* Who takes part. */
@@ -148,9 +145,8 @@ QmStatus qm_communicator_check (const QmCommunicator *communicator,
 
 /* The type of sums is QM_TYPE_F32, _F16 or _BF16, of copies any; `count` of
  * elements may be 0. Sums through the host are taken in fp32 in the order of
- * the ranks, and rounded once, and so are those of 8 MiB and more that copy
- * engines fetch; those of NCCL are taken in the type of the elements, in an
- * order of its own.
+ * the ranks, and rounded once; those of NCCL are taken in the type of the
+ * elements, in an order of its own.
  *
  * Queues the sum of all ranks' `count` elements of `from` into `to` of every
  * rank; they may be the same memory. */

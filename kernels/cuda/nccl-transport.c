@@ -8,14 +8,12 @@
  * world has failed.  A thread watches over each communicator.  It passes on
  * what NCCL finds out between calls, and when the world fails it aborts the
  * communicator, so that streams end in which work waits for ranks that do not
- * come.
- *
- * What is large goes by the copy engines instead, where the GPUs can. */
+ * come. */
 
 #include "kernels/cuda/nccl.h"
 
 #include "kernels/cuda/cuda-stream.h"
-#include "kernels/cuda/peer-copies.h"
+#include "kernels/transport.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,8 +26,6 @@
 #define LOOK      50e-6
 #define WATCH     0.2
 #define LAST_CALL 2
-/* And between two times that a stream is told not to wait. */
-#define RELEASE 1e-3
 
 enum
 {
@@ -45,7 +41,6 @@ typedef struct NcclTransport
   ncclComm_t comm;      /* NULL: aborted */
   pthread_t watcher;
   bool watching, ending; /* ending belongs to the lock of the world */
-  QmPeerCopies *copies;  /* NULL: all goes through NCCL */
 } NcclTransport;
 
 /* What rank 0 tells the others. */
@@ -147,23 +142,6 @@ abort_comm (NcclTransport *transport)
     pthread_mutex_unlock (&transport->lock);
 }
 
-/* Ends waits of streams until the communicator is freed. */
-static void
-release_streams (NcclTransport *transport)
-{
-  QmWorld *world = transport->communicator->world;
-
-  pthread_mutex_lock (&world->lock);
-  while (!transport->ending)
-    {
-      struct timespec deadline = qm_deadline (RELEASE);
-
-      qm_peer_copies_release (transport->copies);
-      pthread_cond_timedwait (&world->changed, &world->lock, &deadline);
-    }
-  pthread_mutex_unlock (&world->lock);
-}
-
 /* Passes on what NCCL found out by itself. */
 static void
 look_at_comm (NcclTransport *transport)
@@ -210,7 +188,6 @@ watch (void *data)
     {
       pthread_mutex_unlock (&world->lock);
       abort_comm (transport);
-      release_streams (transport);
       return NULL;
     }
   pthread_mutex_unlock (&world->lock);
@@ -267,7 +244,6 @@ close_transport (QmCommunicator *communicator)
     finish (transport);
   stop_watching (transport);
   abort_comm (transport);
-  qm_peer_copies_free (transport->copies);
   pthread_mutex_destroy (&transport->lock);
   free (transport);
 }
@@ -328,8 +304,6 @@ queue (QmCommunicator *communicator,
 
   if (status != QM_OK || call->count == 0)
     return status;
-  if (qm_peer_copies_take (transport->copies, call))
-    return qm_peer_copies_queue (transport->copies, stream, call, error);
   pthread_mutex_lock (&transport->lock);
   if (transport->comm == NULL)
     status = was_aborted (transport, error);
@@ -446,10 +420,6 @@ qm_nccl_transport_open (QmCommunicator *communicator, QmError *error)
   if (status == QM_OK)
     status =
         fail_for_all (transport, connect_ranks (transport, &id, error), error);
-  if (status == QM_OK)
-    status = fail_for_all (
-        transport, qm_peer_copies_new (communicator, &transport->copies, error),
-        error);
   if (status == QM_OK)
     communicator->ways = &ways;
   else

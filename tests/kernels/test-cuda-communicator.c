@@ -62,17 +62,6 @@ collectives (Rank *rank)
   rank_check_collective (rank, QM_ALL_REDUCE, QM_TYPE_F32, 5000011, false);
   rank_check_collective (rank, QM_REDUCE_SCATTER, QM_TYPE_BF16, 3000001, true);
   rank_check_collective (rank, QM_ALL_GATHER, QM_TYPE_F16, 3000001, true);
-  /* Large ones, which copy engines do, with and without whole vectors, and in
-   * more pieces than there is room for. */
-  rank_check_collective (rank, QM_ALL_REDUCE, QM_TYPE_F32, 5040000, true);
-  rank_check_collective (rank, QM_ALL_REDUCE, QM_TYPE_F16, 5040000, false);
-  rank_check_collective (rank, QM_REDUCE_SCATTER, QM_TYPE_BF16, 6000001, false);
-  rank_check_collective (rank, QM_REDUCE_SCATTER, QM_TYPE_F16, 6000000, true);
-  if (rank->all->transport == QM_TRANSPORT_NCCL)
-    rank_check_collective (rank, QM_REDUCE_SCATTER, QM_TYPE_F32,
-                           rank->ranks > 2 ? 46000003 : 70000003, true);
-  rank_check_collective (rank, QM_ALL_GATHER, QM_TYPE_F32, 6000001, false);
-  rank_check_collective (rank, QM_ALL_GATHER, QM_TYPE_BF16, 6000008, true);
   EXPECT (rank, qm_communicator_agree (rank->communicator, QM_AGREE_MAXIMUM,
                                        &value, 1, NULL)
                     == QM_OK);
