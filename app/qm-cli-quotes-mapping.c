@@ -229,7 +229,7 @@ qm_cli_mapping_read (const QmCliMapping *typed,
   if (kind == QM_DOCUMENT_WORKBOOK)
     {
       g_bytes_unref (table);
-      table = qm_import_sheet (bytes, NULL, NULL, NULL, error);
+      table = qm_import_sheet (bytes, NULL, NULL, NULL, NULL, error);
       if (table == NULL)
         return NULL;
       data = g_bytes_get_data (table, &size);

@@ -62,6 +62,31 @@ unaligned_of (const QmOpCall *call)
     }
 }
 
+/* A product of one pair, of which the first is read by columns: a gradient of
+ * weights that is written to where it is sent from. */
+static bool
+is_sent_gradient (const QmOpCall *call)
+{
+  const QmTensor *a = &call->inputs[0];
+
+  return call->op == QM_OP_MATMUL && a->shape[0] == 1 && a->shape[1] == 1
+         && a->stride[2] == 1 && a->stride[3] > 1;
+}
+
+static QmWorkRow
+sent_gradient_row (const QmOpCall *call, QmWorkRow row)
+{
+  const int64_t *a = call->inputs[0].shape, *c = call->outputs[0].shape;
+  const QmType type = call->inputs[0].type;
+
+  row.op = QM_OP_LINEAR_WEIGHT_GRAD;
+  row.inner = (double) a[3];
+  row.rows = (double) c[2];
+  row.columns = (double) c[3];
+  row.unaligned = is_unaligned (c[2], type) || is_unaligned (c[3], type);
+  return row;
+}
+
 static QmWorkRow
 row_of (const QmOpCall *call, bool update)
 {
@@ -75,6 +100,8 @@ row_of (const QmOpCall *call, bool update)
                     .flops = qm_op_flops (call),
                     .bytes = qm_op_bytes (call) };
 
+  if (is_sent_gradient (call))
+    return sent_gradient_row (call, row);
   switch (call->op)
     {
     case QM_OP_LINEAR:

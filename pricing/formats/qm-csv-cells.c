@@ -57,9 +57,22 @@ qm_csv_cell_place (QmCsvReader *reader, guint row, int column)
   if (column >= 0 && reader->mapping->header_row >= 0)
     name = qm_read_excerpt (qm_sheet_cell (
         reader->sheet, (guint) reader->mapping->header_row, (guint) column));
+  if (row < reader->n_above)
+    return g_strdup (_ ("another sheet"));
   if (name == NULL || name[0] == '\0')
-    return g_strdup_printf (_ ("row %u"), row + 1);
-  return g_strdup_printf (_ ("row %u, column %s"), row + 1, name);
+    return g_strdup_printf (_ ("row %u"), row - reader->n_above + 1);
+  return g_strdup_printf (_ ("row %u, column %s"), row - reader->n_above + 1,
+                          name);
+}
+
+void
+qm_csv_set_currency (QmCsvReader *reader,
+                     QmCsvDraft *draft,
+                     guint row,
+                     const char *currency)
+{
+  qm_csv_draft_set_currency (draft, currency, row - MIN (row, reader->n_above),
+                             &reader->error);
 }
 
 void
@@ -98,13 +111,15 @@ qm_csv_cell_amount (QmCsvReader *reader,
       || qm_csv_cell_is_included (text) || qm_csv_cell_is_on_request (text))
     return QM_AMOUNT_UNSTATED;
   if (text[0] == '='
-      || !qm_amount_parse (text, reader->mapping->decimal, &micros, currency))
+      || !qm_amount_parse (text, reader->mapping->decimal, &micros, currency)
+      || __builtin_mul_overflow (
+          micros, reader->in_thousands[column] ? 1000 : 1, &micros))
     {
       qm_csv_cell_report (reader, draft->quote, row, column, text);
       return QM_AMOUNT_UNSTATED;
     }
   if (currency[0] != '\0')
-    qm_csv_draft_set_currency (draft, currency, row, &reader->error);
+    qm_csv_set_currency (reader, draft, row, currency);
   return micros;
 }
 

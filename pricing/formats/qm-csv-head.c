@@ -75,7 +75,14 @@ read_number (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
   if (text[n] != '\0'
       && (!qm_csv_term_parse (text + n, reader->mapping->date_order, &term)
           || term.from.year == 0 || term.until.year != 0))
-    return FALSE;
+    {
+      /* "DEV-26-0719 du 06/07/2026", of which nothing says which is the day. */
+      if (!qm_csv_term_parse (text + n, QM_DATES_DAY_FIRST, &term)
+          || term.from.year == 0 || term.until.year != 0)
+        return FALSE;
+      ask_date (reader, quote, row, -1, text + n + 1, QM_ASK_DATE);
+      term.from = (QmDate){ 0 };
+    }
   if (quote->issued_on.year == 0)
     quote->issued_on = term.from;
   set_text (&quote->number, number);
@@ -499,12 +506,18 @@ read_pair (QmCsvReader *reader, QmQuote *quote, guint row, guint *column)
   return read_glued (reader, quote, row, text);
 }
 
-/* The code of a word that is a currency and nothing else in any language. */
+/* The code of a word that is a currency and nothing else in any language, which
+ * may be in thousands: "TEUR", "k€". */
 static gboolean
 is_currency (const char *word, char currency[4])
 {
-  g_autofree char *lower = g_ascii_strdown (word, -1);
+  g_autofree char *lower = NULL;
   char again[4];
+
+  if (strchr ("TKtk", word[0]) != NULL && strlen (word) > 1
+      && qm_csv_says_thousands (word))
+    word++;
+  lower = g_ascii_strdown (word, -1);
 
   if (g_str_has_prefix (lower, "euro") && strlen (lower) <= 5)
     {

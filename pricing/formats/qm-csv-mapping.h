@@ -63,6 +63,14 @@ gboolean qm_csv_mapping_check (const QmCsvMapping *mapping, GError **error);
 QmCsvMapping *
 qm_csv_mapping_guess (const char *data, gsize size, GError **error);
 
+/* How well a row serves as a header: how many fields it names; 0 where it lacks
+ * those that are needed. */
+guint qm_csv_header_score (const QmSheet *sheet, guint row);
+
+/* The same for a mapping of which delimiter, encoding and header row are
+ * decided: everything else is guessed from the sheet. */
+void qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet);
+
 /* What the header of a file is remembered by: 16 hexadecimal digits; NULL where
  * the mapping has no header row. */
 char *qm_csv_mapping_fingerprint (const QmCsvMapping *mapping,

@@ -9,6 +9,9 @@
 
 /* No name of a column is longer, in bytes. */
 #define LONGEST_HEADER 100
+/* No name with words that are cut short has more bytes, or words. */
+#define LONGEST_SHORT 40
+#define MOST_SHORT    4
 
 typedef struct
 {
@@ -67,6 +70,9 @@ static const FieldWords fields[] = {
     "eenheidsprijs|prijs per stuk|netto prijs|nettoprijs|preco|preco unitario|"
     "preco unit|valor unitario|cena|cena jednostkowa|cena netto|cena jedn|"
     "cena jednostkowa netto|cena brutto|cena jednostkowa brutto|cena za szt|"
+    "pr unit|p unit|px unit|px u|prix u|prix unit|stk preis|preis stk|"
+    "preis p st|p stuk|prijs p st|prijs st|prijs p stuk|stuksprijs|valor unit|"
+    "vlr unit|v unit|vl unit|cena j|cena szt|cost each|"
     "stykpris|enhedspris|pris|a pris|rate|hourly rate|price per hour|"
     "price hour|prezzo unit|preis pro monat|preis je monat|preis monat|"
     "monatspreis|monatsmiete|mietpreis|monatliche rate|monthly rate|"
@@ -98,7 +104,8 @@ static const FieldWords fields[] = {
     "importe total|precio total|total linea|importe neto|importo|totale|"
     "prezzo totale|totale riga|imponibile|totaal|totaalprijs|bedrag|"
     "regeltotaal|totaal excl btw|totaal incl btw|valor total|preco total|"
-    "montante|valor|wartosc|wartosc netto|razem|suma|kwota|kwota netto|"
+    "montante|valor|mt|mnt|mt total|mnt total|vlr total|vl total|px total|"
+    "wartosc|wartosc netto|razem|suma|kwota|kwota netto|"
     "wartosc brutto|belob|summa|sum|celkem" },
   { QM_CSV_CURRENCY,
     "currency|ccy|curr|currency code|wahrung|waehrung|devise|monnaie|moneda|"
@@ -170,7 +177,10 @@ static const FieldWords fields[] = {
     "observaciones|comentario|osservazioni|opmerking|opmerkingen|observacoes|"
     "uwagi|komentarz" },
   { QM_CSV_ALTERNATIVE,
-    "option|option no|variante|variant|alternative|alternativa|alternatief|"
+    "option|option no|wahlposition|eventualposition|bedarfsposition|optional|"
+    "opcional|opzionale|optionnel|optioneel|opcjonalnie|facultatif|"
+    "facultatief|facoltativo|en option|als "
+    "optie|variante|variant|alternative|alternativa|alternatief|"
     "opcion|opzione|optie|opcao|opcja|wariant|alternatywa|"
     "alternative of the quote" },
   { QM_CSV_ROLE, "role" },
@@ -263,10 +273,116 @@ is_unwanted (const char *normal)
   return g_hash_table_contains (qm_csv_phrases_once (&set, list), normal);
 }
 
+typedef struct
+{
+  char *words[MOST_SHORT];
+  gboolean is_cut[MOST_SHORT]; /* a point stands behind it */
+  guint n;
+} ShortName;
+
+static void
+short_name_clear (ShortName *name)
+{
+  for (guint i = 0; i < name->n; i++)
+    g_free (name->words[i]);
+}
+
+/* The words of a name without what qm_csv_strip_additions() leaves out.  FALSE:
+ * none of them is cut short, or it is no name. */
+static gboolean
+split_short (const char *text, ShortName *name)
+{
+  g_auto (GStrv) all = g_strsplit_set (text, " \t\n()[]/-:", -1);
+  gboolean any = FALSE;
+
+  for (guint i = 0; all[i] != NULL; i++)
+    {
+      g_autofree char *normal = qm_csv_normalize (all[i]);
+      g_autofree char *stripped = qm_csv_strip_additions (normal);
+
+      if (stripped[0] == '\0')
+        continue;
+      if (name->n == MOST_SHORT || strchr (stripped, ' ') != NULL)
+        return FALSE;
+      name->is_cut[name->n] =
+          strlen (stripped) >= 2 && g_str_has_suffix (all[i], ".");
+      any = any || name->is_cut[name->n];
+      name->words[name->n++] = g_steal_pointer (&stripped);
+    }
+  return any;
+}
+
+static gboolean
+is_short_for (const ShortName *name, const char *phrase)
+{
+  for (guint i = 0; i < name->n; i++)
+    {
+      gsize n = strlen (name->words[i]);
+
+      if (strncmp (phrase, name->words[i], n) != 0)
+        return FALSE;
+      phrase += n;
+      if (name->is_cut[i])
+        phrase += strcspn (phrase, " ");
+      if (*phrase != (i + 1 < name->n ? ' ' : '\0'))
+        return FALSE;
+      phrase += *phrase == ' ';
+    }
+  return TRUE;
+}
+
+/* The field of a name with words that are cut short, "Cena jedn. netto": the
+ * only one whose names it can be short for. */
+static QmCsvField
+find_short (const char *text)
+{
+  ShortName name = { .n = 0 };
+  QmCsvField field = QM_CSV_IGNORED;
+  GHashTableIter iter;
+  gpointer phrase, value;
+
+  if (strchr (text, '.') == NULL || strpbrk (text, "0123456789,;") != NULL
+      || strlen (text) > LONGEST_SHORT || !split_short (text, &name))
+    {
+      short_name_clear (&name);
+      return QM_CSV_IGNORED;
+    }
+  g_hash_table_iter_init (&iter, field_phrases ());
+  while (g_hash_table_iter_next (&iter, &phrase, &value))
+    if (is_short_for (&name, phrase))
+      {
+        if (field != QM_CSV_IGNORED && field != GPOINTER_TO_UINT (value))
+          {
+            field = QM_CSV_IGNORED;
+            break;
+          }
+        field = (QmCsvField) GPOINTER_TO_UINT (value);
+      }
+  short_name_clear (&name);
+  return field;
+}
+
+/* Without the rate of a tax: "totaal incl 8 1 percent btw". */
+static char *
+strip_rate (const char *normal)
+{
+  const char *end = strstr (normal, " percent ");
+  const char *start = end;
+
+  if (end == NULL)
+    return g_strdup (normal);
+  while (start > normal && (g_ascii_isdigit (start[-1]) || start[-1] == ' '))
+    start--;
+  return start == end ? g_strdup (normal)
+                      : g_strdup_printf ("%.*s%s", (int) (start - normal),
+                                         normal, end + strlen (" percent"));
+}
+
 QmCsvField
 qm_csv_field_of (const char *name, int *tax)
 {
   g_autofree char *normal = NULL;
+  g_autofree char *untaxed = NULL;
   g_autofree char *stripped = NULL;
   QmCsvField field;
 
@@ -278,10 +394,13 @@ qm_csv_field_of (const char *name, int *tax)
   if (normal[0] == '\0' || is_unwanted (normal))
     return QM_CSV_IGNORED;
   field = find_field (normal, strlen (normal));
-  stripped = qm_csv_strip_additions (normal);
+  untaxed = strip_rate (normal);
+  stripped = qm_csv_strip_additions (untaxed);
   if (field == QM_CSV_IGNORED && stripped[0] != '\0' && !is_unwanted (stripped))
     {
       field = find_field (stripped, strlen (stripped));
+      if (field == QM_CSV_IGNORED)
+        field = find_short (name);
       if (field == QM_CSV_IGNORED)
         field = find_affix (stripped);
     }

@@ -32,6 +32,15 @@ GPtrArray *qm_quote_csv_read (const char *data,
                               GCancellable *cancellable,
                               GError **error);
 
+/* The same for a table above which stand rows that are not its own, of another
+ * sheet: what is found is told by the rows of its own, from 1. */
+GPtrArray *qm_quote_csv_read_below (const char *data,
+                                    gsize size,
+                                    const QmCsvMapping *mapping,
+                                    guint n_above,
+                                    GCancellable *cancellable,
+                                    GError **error);
+
 /* Writes quotes as one table, with a comma, decimal points and English column
  * names, that qm_quote_csv_read() understands.  A text that a spreadsheet could
  * take for a formula is preceded by an apostrophe, which the reader takes off

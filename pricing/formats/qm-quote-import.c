@@ -24,6 +24,7 @@ typedef struct
   const char *media_type;
   const QmImportOptions *options;
   GCancellable *cancellable;
+  guint n_above; /* rows of a table that come from another sheet */
 } Document;
 
 void
@@ -190,9 +191,10 @@ read_table (QmImport *import, const Document *document, GError **error)
       import->mapping_reason = g_strdup (reason->message);
       return TRUE;
     }
-  return take_quotes (import, qm_quote_csv_read (document->data, document->size,
-                                                 import->mapping,
-                                                 document->cancellable, error));
+  return take_quotes (
+      import, qm_quote_csv_read_below (document->data, document->size,
+                                       import->mapping, document->n_above,
+                                       document->cancellable, error));
 }
 
 /* Says which sheet was read, where another could have been. */
@@ -215,13 +217,16 @@ read_workbook (QmImport *import, const Document *document, GError **error)
       g_bytes_new_static (document->data, document->size);
   g_autofree char *sheet = NULL;
   g_autofree char *others = NULL;
-  g_autoptr (GBytes) table =
-      qm_import_sheet (bytes, &sheet, &others, document->cancellable, error);
+  guint n_above = 0;
+  g_autoptr (GBytes) table = qm_import_sheet (bytes, &sheet, &others, &n_above,
+                                              document->cancellable, error);
   Document inner = *document;
 
   if (table == NULL)
     return FALSE;
   inner.data = g_bytes_get_data (table, &inner.size);
+  /* And the line that says what is between cells. */
+  inner.n_above = n_above + 1;
   if (!read_table (import, &inner, error))
     return FALSE;
   tell_others (import, sheet, others);

@@ -405,6 +405,36 @@ test_table (gconstpointer data)
   g_key_file_unref (test.expected);
 }
 
+/* What is found in a workbook is told by the rows that it shows, with a cover
+ * sheet or without. */
+static void
+test_places (void)
+{
+  static const char *const files[] = { "de-anfrage-teilsummen.csv",
+                                       "de-anfrage-teilsummen.xlsx" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      Case test = { .file = files[i], .expected = g_key_file_new () };
+      gboolean found = FALSE;
+      const QmQuote *quote;
+
+      g_key_file_set_string (test.expected, "file", "encoding", "UTF-8");
+      read_table (&test);
+      g_assert_no_error (test.error);
+      quote = g_ptr_array_index (test.quotes, 0);
+      for (guint j = 0; j < quote->findings->len; j++)
+        {
+          const QmFinding *finding = g_ptr_array_index (quote->findings, j);
+
+          found = found || g_strcmp0 (finding->place, "row 13") == 0;
+        }
+      g_assert_true (found);
+      g_ptr_array_unref (test.quotes);
+      g_key_file_unref (test.expected);
+    }
+}
+
 static int
 compare_names (gconstpointer a, gconstpointer b)
 {
@@ -421,10 +451,10 @@ add_tables (GPtrArray *names)
   g_assert_nonnull (dir);
   while ((file = g_dir_read_name (dir)) != NULL)
     if (g_str_has_suffix (file, ".csv") || g_str_has_suffix (file, ".xlsx")
-        || g_str_has_suffix (file, ".ods"))
+        || g_str_has_suffix (file, ".ods") || g_str_has_suffix (file, ".xml"))
       g_ptr_array_add (names, g_strdup (file));
   g_ptr_array_sort (names, compare_names);
-  g_assert_cmpuint (names->len, >=, 74);
+  g_assert_cmpuint (names->len, >=, 112);
   for (guint i = 0; i < names->len; i++)
     {
       const char *name = g_ptr_array_index (names, i);
@@ -447,6 +477,7 @@ main (int argc, char **argv)
   rates = qm_rates_new_shipped (data, NULL);
   g_assert_true (matcher != NULL && rates != NULL);
   add_tables (names);
+  g_test_add_func ("/procurement-places", test_places);
   result = g_test_run ();
   qm_rates_unref (rates);
   qm_matcher_free (matcher);

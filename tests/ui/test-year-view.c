@@ -148,6 +148,10 @@ test_selects (Fixture *fixture, gconstpointer data)
 static void
 test_money (Fixture *fixture, gconstpointer data)
 {
+  const char *not_added = "Not added: the total cost contains a tax already";
+  g_autoptr (QmMoneyGroup) group =
+      g_object_ref_sink (g_object_new (QM_TYPE_MONEY_GROUP, NULL));
+
   ask_year (fixture->advisor);
   g_object_set (fixture->advisor, "currency", "EUR", "tax", 19.0, "gross", TRUE,
                 "budget", 55000.0, NULL);
@@ -158,7 +162,9 @@ test_money (Fixture *fixture, gconstpointer data)
       fixture->view,
       "It costs €42,720 without tax and €50,837 with tax of 19 %."));
   g_assert_nonnull (find_label (fixture->view, "€4,163 of the budget"));
-  /* A total cost that has tax has it already. */
+  /* A total cost that has tax has it already, which is said. */
+  qm_money_group_set_advisor (group, fixture->advisor);
+  g_assert_null (find_label (GTK_WIDGET (group), not_added));
   {
     QmOwnershipSettings ownership = qm_ownership_settings_default ();
 
@@ -167,6 +173,12 @@ test_money (Fixture *fixture, gconstpointer data)
     g_object_set (fixture->advisor, "total-cost", TRUE, NULL);
     g_assert_cmpint (qm_advisor_get_budget_minor (fixture->advisor), ==,
                      6875000);
+    widgets_settle ();
+    g_assert_nonnull (find_label (GTK_WIDGET (group), not_added));
+    ownership.parts = 0;
+    qm_advisor_set_ownership (fixture->advisor, &ownership);
+    widgets_settle ();
+    g_assert_null (find_label (GTK_WIDGET (group), not_added));
   }
 }
 
