@@ -529,19 +529,9 @@ GPtrArray *
 qm_quote_csv_read (const char *data,
                    gsize size,
                    const QmCsvMapping *mapping,
+                   guint n_above,
                    GCancellable *cancellable,
                    GError **error)
-{
-  return qm_quote_csv_read_below (data, size, mapping, 0, cancellable, error);
-}
-
-GPtrArray *
-qm_quote_csv_read_below (const char *data,
-                         gsize size,
-                         const QmCsvMapping *mapping,
-                         guint n_above,
-                         GCancellable *cancellable,
-                         GError **error)
 {
   g_autoptr (GPtrArray) quotes =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);

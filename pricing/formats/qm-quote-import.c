@@ -191,10 +191,10 @@ read_table (QmImport *import, const Document *document, GError **error)
       import->mapping_reason = g_strdup (reason->message);
       return TRUE;
     }
-  return take_quotes (
-      import, qm_quote_csv_read_below (document->data, document->size,
-                                       import->mapping, document->n_above,
-                                       document->cancellable, error));
+  return take_quotes (import,
+                      qm_quote_csv_read (document->data, document->size,
+                                         import->mapping, document->n_above,
+                                         document->cancellable, error));
 }
 
 /* Says which sheet was read, where another could have been. */

@@ -283,7 +283,7 @@ differ_in_call (Rank *rank)
   float x[8] = { 0 };
 
   if (rank->rank == 1)
-    EXPECT (rank, qm_reduce_scatter (rank->communicator, rank->stream, x, x, 4,
+    EXPECT (rank, qm_reduce_scatter (rank->communicator, rank->stream, x, x, 2,
                                      QM_TYPE_F32, NULL)
                       == QM_STATUS_DEVICE);
   else

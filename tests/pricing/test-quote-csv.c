@@ -13,7 +13,7 @@ read_bytes (const char *data, gsize size, GError **error)
 
   if (mapping == NULL)
     return NULL;
-  return qm_quote_csv_read (data, size, mapping, NULL, error);
+  return qm_quote_csv_read (data, size, mapping, 0, NULL, error);
 }
 
 /* The quotes of a table, which must be readable. */
@@ -671,7 +671,7 @@ test_mapping (void)
   mapping->decimal = QM_DECIMAL_COMMA;
   memcpy (mapping->currency, "CHF", 4);
   g_assert_true (qm_csv_mapping_check (mapping, NULL));
-  quotes = qm_quote_csv_read (text, strlen (text), mapping, NULL, &error);
+  quotes = qm_quote_csv_read (text, strlen (text), mapping, 0, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (((QmQuote *) g_ptr_array_index (quotes, 0))->currency, ==,
                    "CHF");
