@@ -45,9 +45,9 @@ static const char counted_words[] =
     "offertedatum vanaf na van proposta emissao orcamento od daty wystawienia "
     "oferty calendar calendaires naturales kalendertage corridos ";
 
-static const char day_words[] =
-    " day days d tag tage tagen jour jours dia dias giorno giorni dag dagen "
-    "dzien dni calendar ";
+static const char day_words[] = " day days d tag tage tagen jour jours dia "
+                                "dias giorno giorni gg dag dagen dgn "
+                                "dzien dni calendar ";
 static const char week_words[] =
     " week weeks woche wochen semaine semaines semana semanas settimana "
     "settimane weken tydzien tygodnie tygodni ";

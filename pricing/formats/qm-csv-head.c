@@ -13,6 +13,8 @@
 
 /* A name and its value in one cell are no longer than this, in bytes. */
 #define LONGEST_PAIR 120
+/* The name of a town is no longer. */
+#define LONGEST_TOWN 30
 /* Of so many rows outside the table, what they say is looked for; others are
  * notes. */
 #define MOST_LOOSE 1000
@@ -422,6 +424,34 @@ read_glued (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
   return FALSE;
 }
 
+/* A day, perhaps behind "den", "le", "dnia". */
+static gboolean
+read_day (const char *text, QmDateOrder order, QmDate *date)
+{
+  static const char *const before[] = { "den ",  "le ", "li ", "il ",
+                                        "dnia ", "a ",  "em ", "d. " };
+
+  text += strspn (text, " ");
+  for (guint i = 0; i < G_N_ELEMENTS (before); i++)
+    if (g_str_has_prefix (text, before[i]))
+      return qm_csv_date_parse (text + strlen (before[i]), order, date);
+  return qm_csv_date_parse (text, order, date);
+}
+
+/* "Berlin, den 16.6.26", "Paris, le 12 juin 2026": a town and a day. */
+static gboolean
+read_town (QmCsvReader *reader, QmQuote *quote, const char *text)
+{
+  const char *comma = strchr (text, ',');
+
+  if (comma == NULL || quote->issued_on.year != 0 || comma - text > LONGEST_TOWN
+      || !g_unichar_isupper (g_utf8_get_char (text))
+      || strcspn (text, "0123456789:") < (gsize) (comma - text)
+      || !read_day (comma + 1, reader->mapping->date_order, &quote->issued_on))
+    return FALSE;
+  return TRUE;
+}
+
 /* The first word of a text with a digit, without marks around it; NULL: there
  * is none. */
 static char *
@@ -503,7 +533,8 @@ read_pair (QmCsvReader *reader, QmQuote *quote, guint row, guint *column)
       *column = next;
       return TRUE;
     }
-  return read_glued (reader, quote, row, text);
+  return read_glued (reader, quote, row, text)
+         || read_town (reader, quote, text);
 }
 
 /* The code of a word that is a currency and nothing else in any language, which

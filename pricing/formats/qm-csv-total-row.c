@@ -383,6 +383,30 @@ read_instalment (QmCsvReader *reader, guint row, const char *words)
   return TRUE;
 }
 
+/* An amount below the lines without a word beside it is what they come to. */
+static gboolean
+read_nameless (QmCsvReader *reader, guint row)
+{
+  QmCsvDraft *draft;
+  gint64 micros;
+
+  if (reader->is_ours || reader->drafts->len == 0
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_DESCRIPTION)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER)
+      || !qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &micros)
+      || micros <= 0)
+    return FALSE;
+  draft = g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
+  if (draft->quote->lines->len == 0)
+    return FALSE;
+  micros = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_TOTAL);
+  if (micros != QM_AMOUNT_UNSTATED)
+    qm_csv_draft_add_total (draft, QM_CSV_ROW_TOTAL, micros);
+  return TRUE;
+}
+
 gboolean
 qm_csv_read_total_row (QmCsvReader *reader, guint row)
 {
@@ -393,7 +417,7 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
   int column;
 
   if (words == NULL)
-    return FALSE;
+    return read_nameless (reader, row);
   if (read_instalment (reader, row, words))
     return TRUE;
   kind = kind_of_row (reader, row, words);
