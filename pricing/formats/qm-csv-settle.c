@@ -474,7 +474,7 @@ settle_repeated (QmCsvDraft *draft)
   guint first = draft->again, n = quote->lines->len;
   gboolean keep_first;
 
-  if (first == 0 || first >= n || !tells_again (draft))
+  if (first == 0 || first >= n || draft->is_ours || !tells_again (draft))
     return;
   to_minor (quote, &draft->above.discount);
   to_minor (quote, &draft->above.charge);

@@ -231,7 +231,7 @@ read_pairs (QmCsvReader *reader, QmCsvDraft *draft, guint row)
   QmCsvRowKind kind = QM_CSV_ROW_LINE;
   guint n = 0;
 
-  for (int pass = 0; pass < 2; pass++)
+  for (int pass = 0; pass < 2 && !reader->is_ours; pass++)
     for (guint i = 0; i < n_cells; i++)
       {
         QmCsvRowKind next =
