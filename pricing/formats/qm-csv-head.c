@@ -556,7 +556,7 @@ is_currency (const char *word, char currency[4])
       return TRUE;
     }
   return qm_amount_parse_currency (word, currency) && currency[0] != '\0'
-         && (!g_ascii_isalpha (word[0])
+         && (!g_ascii_isalpha (word[0]) || strchr (word, '$') != NULL
              || qm_amount_parse_currency (lower, again));
 }
 

@@ -229,6 +229,21 @@ take_tier (QmCsvReader *reader, QmCsvDraft *draft, guint row, QmQuoteLine *line)
                 least);
 }
 
+/* Whether a line with a price is of no pieces: it can be had besides. */
+static gboolean
+is_of_none (QmCsvReader *reader, guint row)
+{
+  gint64 quantity, price, total;
+
+  return !reader->is_ours
+         && qm_csv_cell_has_amount (reader, row, QM_CSV_QUANTITY, &quantity)
+         && quantity == 0
+         && qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &price)
+         && price > 0
+         && (!qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &total)
+             || total == 0);
+}
+
 static QmLineRole
 read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
 {
@@ -247,7 +262,8 @@ read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
     return QM_LINE_ALTERNATIVE;
   if (offered == QM_CSV_OFFERED_BESIDES)
     return QM_LINE_OPTION;
-  if (is_marked_optional (reader, row) || is_on_request (reader, row))
+  if (is_marked_optional (reader, row) || is_on_request (reader, row)
+      || is_of_none (reader, row))
     return QM_LINE_OPTION;
   if (reader->role != QM_LINE_QUOTED)
     return reader->role;

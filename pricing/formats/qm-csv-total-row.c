@@ -8,9 +8,11 @@
 
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-discount.h"
+#include "pricing/formats/qm-csv-phrases.h"
 #include "pricing/qm-amount.h"
 #include "pricing/qm-exact.h"
 #include "pricing/quotes/qm-line-ask.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -407,6 +409,63 @@ read_nameless (QmCsvReader *reader, guint row)
   return TRUE;
 }
 
+/* "Kurs NBP", "Exchange rate": a number that is no amount. */
+static gboolean
+is_exchange_rate (const char *words)
+{
+  static const char list[] =
+      "kurs|kurs nbp|wechselkurs|umrechnungskurs|exchange rate|fx rate|"
+      "taux de change|tipo de cambio|tasso di cambio|cambio|taxa de cambio|"
+      "wisselkoers|kurs wymiany|kurs eur|kurs usd";
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  return qm_csv_phrases_within (qm_csv_phrases_once (&set, list), normal)
+         && !qm_words_name_goods (words);
+}
+
+/* Whether the words of a total name another currency than the prices have. */
+static gboolean
+is_in_other_currency (QmCsvReader *reader,
+                      const QmCsvDraft *draft,
+                      const char *words)
+{
+  g_autoptr (QmQuote) named = qm_quote_new ();
+  const char *currency = draft->quote->currency[0] != '\0'
+                             ? draft->quote->currency
+                             : reader->mapping->currency;
+
+  qm_csv_head_take_currency (named, words);
+  return currency[0] != '\0' && named->currency[0] != '\0'
+         && strcmp (currency, named->currency) != 0;
+}
+
+/* Leaves a row below the lines out that is no amount of the quote. */
+static gboolean
+read_beside (QmCsvReader *reader, guint row, const char *words)
+{
+  QmCsvDraft *draft;
+  g_autofree char *place = NULL;
+  g_autofree char *excerpt = NULL;
+
+  if (reader->drafts->len == 0 || reader->is_ours
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
+    return FALSE;
+  draft = g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
+  if (!draft->has_totals
+      || (!is_exchange_rate (words)
+          && !(qm_csv_row_kind_of (words) != QM_CSV_ROW_LINE
+               && is_in_other_currency (reader, draft, words))))
+    return FALSE;
+  place = qm_csv_cell_place (reader, row, -1);
+  excerpt = qm_read_excerpt (words);
+  qm_read_find (draft->quote, QM_FINDING_NOTE, place,
+                _ ("“%s” is a rate, or an amount in another currency; it was "
+                   "left out."),
+                excerpt);
+  return TRUE;
+}
+
 gboolean
 qm_csv_read_total_row (QmCsvReader *reader, guint row)
 {
@@ -418,7 +477,7 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
 
   if (words == NULL)
     return read_nameless (reader, row);
-  if (read_instalment (reader, row, words))
+  if (read_instalment (reader, row, words) || read_beside (reader, row, words))
     return TRUE;
   kind = kind_of_row (reader, row, words);
   if (kind == QM_CSV_ROW_LINE)

@@ -75,7 +75,8 @@ static const FieldWords fields[] = {
     "eenheidsprijs|prijs per stuk|netto prijs|nettoprijs|preco|preco unitario|"
     "preco unit|valor unitario|cena|cena jednostkowa|cena netto|cena jedn|"
     "cena jednostkowa netto|cena brutto|cena jednostkowa brutto|cena za szt|"
-    "pr unit|p unit|px unit|px u|prix u|prix unit|stk preis|preis stk|"
+    "unitario|unitaire|p unitaire|pr unit|p unit|px unit|px u|prix u|prix "
+    "unit|stk preis|preis stk|"
     "preis p st|p stuk|prijs p st|prijs st|prijs p stuk|stuksprijs|valor unit|"
     "vlr unit|v unit|vl unit|cena j|cena szt|cost each|"
     "stykpris|enhedspris|pris|a pris|rate|hourly rate|price per hour|"
@@ -403,6 +404,28 @@ strip_rate (const char *normal)
                                          normal, end + strlen (" percent"));
 }
 
+/* "Menge / Quantité": the field of names in several languages, if those that
+ * are known are one. */
+static QmCsvField
+field_of_parts (const char *name)
+{
+  g_auto (GStrv) parts = g_strsplit (name, "/", 4);
+  QmCsvField field = QM_CSV_IGNORED;
+
+  for (guint i = 0; parts[i] != NULL; i++)
+    {
+      int tax;
+      QmCsvField part = strchr (parts[i], '/') == NULL
+                            ? qm_csv_field_of (parts[i], &tax)
+                            : QM_CSV_IGNORED;
+
+      if (part != QM_CSV_IGNORED && field != QM_CSV_IGNORED && part != field)
+        return QM_CSV_IGNORED;
+      field = part != QM_CSV_IGNORED ? part : field;
+    }
+  return field;
+}
+
 QmCsvField
 qm_csv_field_of (const char *name, int *tax)
 {
@@ -431,6 +454,8 @@ qm_csv_field_of (const char *name, int *tax)
       if (field == QM_CSV_IGNORED)
         field = find_affix (stripped);
     }
+  if (field == QM_CSV_IGNORED && strchr (name, '/') != NULL)
+    field = field_of_parts (name);
   if (field != QM_CSV_IGNORED)
     *tax = qm_csv_tax_in (normal);
   if (field == QM_CSV_IGNORED && g_str_has_suffix (normal, " percent"))
