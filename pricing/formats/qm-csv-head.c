@@ -6,6 +6,7 @@
 
 #include "pricing/formats/qm-csv-date.h"
 #include "pricing/formats/qm-csv-pairs.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -424,9 +425,9 @@ read_glued (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
   return FALSE;
 }
 
-/* A day, perhaps behind "den", "le", "dnia". */
+/* A day behind "den", "le", "dnia"; or behind nothing, where it can be one. */
 static gboolean
-read_day (const char *text, QmDateOrder order, QmDate *date)
+read_day (const char *text, QmDateOrder order, gboolean bare, QmDate *date)
 {
   static const char *const before[] = { "den ",  "le ", "li ", "il ",
                                         "dnia ", "a ",  "em ", "d. " };
@@ -435,19 +436,21 @@ read_day (const char *text, QmDateOrder order, QmDate *date)
   for (guint i = 0; i < G_N_ELEMENTS (before); i++)
     if (g_str_has_prefix (text, before[i]))
       return qm_csv_date_parse (text + strlen (before[i]), order, date);
-  return qm_csv_date_parse (text, order, date);
+  return bare && qm_csv_date_parse (text, order, date);
 }
 
-/* "Berlin, den 16.6.26", "Paris, le 12 juin 2026": a town and a day. */
+/* "Berlin, den 16.6.26", "Milano, 12 giugno 2026": a town and a day. */
 static gboolean
 read_town (QmCsvReader *reader, QmQuote *quote, const char *text)
 {
   const char *comma = strchr (text, ',');
+  gboolean above = reader->drafts->len == 0 && !qm_words_name_goods (text);
 
   if (comma == NULL || quote->issued_on.year != 0 || comma - text > LONGEST_TOWN
       || !g_unichar_isupper (g_utf8_get_char (text))
       || strcspn (text, "0123456789:") < (gsize) (comma - text)
-      || !read_day (comma + 1, reader->mapping->date_order, &quote->issued_on))
+      || !read_day (comma + 1, reader->mapping->date_order, above,
+                    &quote->issued_on))
     return FALSE;
   return TRUE;
 }

@@ -451,6 +451,11 @@ settle_taxed_totals (QmCsvDraft *draft)
     }
   if (rate == 0 || draft->is_ours || quote->tax_included == QM_YES)
     return;
+  /* What a net amount is made of has no tax, whatever else is in it. */
+  for (guint i = 0; i < draft->nets->len; i++)
+    if (is_same (draft, g_array_index (draft->nets, gint64, i),
+                 sum_lines (draft, AS_QUOTED)))
+      return;
   for (guint i = 0; i < quote->lines->len; i++)
     {
       QmQuoteLine *line = g_ptr_array_index (quote->lines, i);

@@ -274,12 +274,20 @@ has_total_names (QmCsvReader *reader, guint row)
   return n > 1;
 }
 
-/* How many amounts stand below the names of totals. */
+/* How many amounts stand below the names of totals, and no words. */
 static guint
 count_below (QmCsvReader *reader, guint names)
 {
   guint n = 0;
 
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, names + 1); i++)
+    {
+      const char *cell = qm_sheet_cell (reader->sheet, names + 1, i);
+
+      if (cell[0] != '\0' && strchr (cell, '%') == NULL
+          && !is_amount (reader, names + 1, i))
+        return 0;
+    }
   for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, names); i++)
     n += kind_of_cell (qm_sheet_cell (reader->sheet, names, i))
              != QM_CSV_ROW_LINE
@@ -414,8 +422,8 @@ static gboolean
 is_exchange_rate (const char *words)
 {
   static const char list[] =
-      "kurs|kurs nbp|wechselkurs|umrechnungskurs|exchange rate|fx rate|"
-      "taux de change|tipo de cambio|tasso di cambio|cambio|taxa de cambio|"
+      "kurs nbp|wechselkurs|umrechnungskurs|exchange rate|fx rate|"
+      "taux de change|tipo de cambio|tasso di cambio|taxa de cambio|"
       "wisselkoers|kurs wymiany|kurs eur|kurs usd";
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (words);
