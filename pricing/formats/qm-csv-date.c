@@ -173,13 +173,14 @@ parse_strokes (int first, int second, int year, QmDateOrder order, QmDate *date)
   return make_date (year, second, first, date);
 }
 
-/* Whether nothing but a time of day is left: "T10:00:00+02:00", " 9:30 pm". */
+/* Whether nothing but a time of day is left: "T10:00:00+02:00", " 9:30 pm", or
+ * the Polish word for a year. */
 static gboolean
 ends_with_time (const char *rest)
 {
   int hour, minute, end = 0;
 
-  if (rest[0] == '\0')
+  if (rest[0] == '\0' || strcmp (rest, " r.") == 0 || strcmp (rest, "r.") == 0)
     return TRUE;
   if ((rest[0] != 'T' && rest[0] != ' ')
       || sscanf (rest + 1, " %2d:%2d%n", &hour, &minute, &end) != 2)

@@ -191,8 +191,8 @@ check_amounts (const Case *test, const char *group, const QmQuote *quote)
     check_amount (test, group, "net", quote->payable_minor - tax, 0);
 }
 
-/* What the advice would count: machines as a whole, where there are some, or all
- * cards. */
+/* What the advice would count: machines as a whole, where there are some, or
+ * all cards. */
 static void
 check_offers (const Case *test, const char *group, const QmQuote *quote)
 {
