@@ -65,6 +65,24 @@ set_text (char **text, const char *value)
     *text = qm_read_text (value);
 }
 
+/* What is behind "N°", "Nr." before a number. */
+static const char *
+skip_number_sign (const char *text)
+{
+  static const char *const signs[] = { "N°",  "n°",  "Nº",  "nº", "Nr.",
+                                       "nr.", "No.", "no.", "#" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (signs); i++)
+    if (g_str_has_prefix (text, signs[i]))
+      {
+        const char *rest = text + strlen (signs[i]);
+
+        rest += strspn (rest, " :");
+        return rest[0] != '\0' ? rest : text;
+      }
+  return text;
+}
+
 /* "Angebot 26-4417 vom 02.07.2026": a number and a date. */
 static gboolean
 read_number (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
@@ -336,7 +354,7 @@ qm_csv_head_set (QmCsvReader *reader,
       set_text (&quote->vendor, text);
       return TRUE;
     case QM_CSV_QUOTE:
-      set_text (&quote->number, text);
+      set_text (&quote->number, skip_number_sign (text));
       return TRUE;
     case QM_CSV_SUPERSEDES:
       set_text (&quote->supersedes, text);

@@ -138,7 +138,7 @@ static const FieldWords fields[] = {
     "unser angebot|notre offre|onze offerte" },
   { QM_CSV_ISSUED,
     "date|quote date|issue date|issued|issued on|quotation date|offer date|"
-    "datum|vom|angebotsdatum|ausgestellt am|date du devis|date d "
+    "datum|vom|d d|angebotsdatum|ausgestellt am|date du devis|date d "
     "emission|fecha|"
     "fecha de emision|data|data preventivo|data offerta|data di emissione|"
     "offertedatum|data de emissao|data do orcamento|data oferty|"
