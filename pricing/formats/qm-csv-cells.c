@@ -5,6 +5,7 @@
 #include "pricing/formats/qm-csv-reader.h"
 
 #include "pricing/formats/qm-csv-row.h"
+#include "pricing/qm-exact.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -167,6 +168,29 @@ qm_csv_cell_quantity (QmCsvReader *reader,
   return micros;
 }
 
+/* "10+5": what is left of it is lessened again.  In millionths of a percent. */
+static gboolean
+parse_percents (const char *text, QmDecimal decimal, gint64 *micros)
+{
+  const gint64 whole = 100 * (gint64) QM_MICROS_PER_UNIT;
+  g_auto (GStrv) steps = g_strsplit (text, "+", 5);
+  gint64 left = whole;
+
+  for (guint i = 0; steps[i] != NULL; i++)
+    {
+      char currency[4];
+      gint64 step;
+
+      if (!qm_amount_parse (g_strstrip (steps[i]), decimal, &step, currency)
+          || ABS (step) > whole)
+        return FALSE;
+      if (!qm_exact_scale (left, whole - ABS (step), whole, &left))
+        return FALSE;
+    }
+  *micros = whole - left;
+  return steps[0] != NULL;
+}
+
 void
 qm_csv_cell_discount (QmCsvReader *reader,
                       QmCsvDraft *draft,
@@ -181,7 +205,6 @@ qm_csv_cell_discount (QmCsvReader *reader,
       int column = qm_csv_mapping_column (reader->mapping, fields[i]);
       g_autofree char *text = qm_csv_cell_text (reader, row, column);
       char *sign = text != NULL ? strchr (text, '%') : NULL;
-      char currency[4];
       gint64 micros;
 
       if (text == NULL)
@@ -196,9 +219,8 @@ qm_csv_cell_discount (QmCsvReader *reader,
         }
       if (sign != NULL)
         *sign = '\0';
-      if (qm_amount_parse (text, reader->mapping->decimal, &micros, currency)
-          && ABS (micros) <= 100 * (gint64) QM_MICROS_PER_UNIT)
-        qm_csv_draft_set_percent (draft, ABS (micros));
+      if (parse_percents (text, reader->mapping->decimal, &micros))
+        qm_csv_draft_set_percent (draft, micros);
       else
         qm_csv_cell_report (reader, draft->quote, row, column, text);
     }

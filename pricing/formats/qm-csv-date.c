@@ -45,9 +45,9 @@ static const char counted_words[] =
     "offertedatum vanaf na van proposta emissao orcamento od daty wystawienia "
     "oferty calendar calendaires naturales kalendertage corridos ";
 
-static const char day_words[] =
-    " day days d tag tage tagen jour jours dia dias giorno giorni dag dagen "
-    "dzien dni calendar ";
+static const char day_words[] = " day days d tag tage tagen jour jours dia "
+                                "dias giorno giorni gg dag dagen dgn "
+                                "dzien dni calendar ";
 static const char week_words[] =
     " week weeks woche wochen semaine semaines semana semanas settimana "
     "settimane weken tydzien tygodnie tygodni ";
@@ -173,13 +173,14 @@ parse_strokes (int first, int second, int year, QmDateOrder order, QmDate *date)
   return make_date (year, second, first, date);
 }
 
-/* Whether nothing but a time of day is left: "T10:00:00+02:00", " 9:30 pm". */
+/* Whether nothing but a time of day is left: "T10:00:00+02:00", " 9:30 pm", or
+ * the Polish word for a year. */
 static gboolean
 ends_with_time (const char *rest)
 {
   int hour, minute, end = 0;
 
-  if (rest[0] == '\0')
+  if (rest[0] == '\0' || strcmp (rest, " r.") == 0 || strcmp (rest, "r.") == 0)
     return TRUE;
   if ((rest[0] != 'T' && rest[0] != ' ')
       || sscanf (rest + 1, " %2d:%2d%n", &hour, &minute, &end) != 2)

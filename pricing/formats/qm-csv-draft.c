@@ -18,6 +18,7 @@ qm_csv_draft_new (const QmQuote *head)
   draft->notes = g_array_new (FALSE, TRUE, sizeof (QmCsvLineNote));
   draft->nets = g_array_new (FALSE, FALSE, sizeof (gint64));
   draft->before = QM_AMOUNT_UNSTATED;
+  draft->sum_before = QM_AMOUNT_UNSTATED;
   draft->after = QM_AMOUNT_UNSTATED;
   return draft;
 }
@@ -146,6 +147,11 @@ qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
       break;
     case QM_CSV_ROW_TOTAL:
       take_pending (draft);
+      if (quote->tax_minor == QM_AMOUNT_UNSTATED)
+        {
+          draft->n_before++;
+          qm_csv_add_amount (&draft->sum_before, micros);
+        }
       *(quote->tax_minor != QM_AMOUNT_UNSTATED ? &draft->after
                                                : &draft->before) = micros;
       break;

@@ -31,6 +31,8 @@ typedef struct
   char *folded;      /* the alternative, normalized; NULL: there is none */
   GArray *nets;      /* of gint64, all rows that may be the net amount */
   gint64 before;     /* a row that says "total" before the tax, ... */
+  gint64 sum_before; /* of all such rows, ... */
+  guint n_before;    /* ... and how many there are */
   gint64 after;      /* ... and after it */
   gint64 after_tax;  /* discounts that stand below the tax, > 0 */
   gint64 pending;    /* those below what is to be paid, > 0: they count if that

@@ -90,6 +90,14 @@ is_free_part (QmCsvReader *reader, guint row, const char *words)
          && qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER);
 }
 
+/* Whether a text is one of some characters, and nothing else. */
+static gboolean
+is_sign (const char *text, const char *signs)
+{
+  return text[0] != '\0' && *g_utf8_next_char (text) == '\0'
+         && g_utf8_strchr (signs, -1, g_utf8_get_char (text)) != NULL;
+}
+
 /* What a mark in a column says: 1 yes, 0 no, -1: it is none. */
 static int
 read_mark (const char *text)
@@ -102,10 +110,11 @@ read_mark (const char *text)
   static GHashTable *yes_set, *no_set;
   g_autofree char *normal = qm_csv_normalize (text);
 
-  if (g_hash_table_contains (qm_csv_phrases_once (&yes_set, yes), normal))
+  if (g_hash_table_contains (qm_csv_phrases_once (&yes_set, yes), normal)
+      || is_sign (text, "✓✔☑☒●■×+"))
     return 1;
   return g_hash_table_contains (qm_csv_phrases_once (&no_set, no), normal)
-                 || (normal[0] == '\0' && text[0] != '\0')
+                 || is_sign (text, "-–—☐○□")
              ? 0
              : -1;
 }
@@ -220,6 +229,21 @@ take_tier (QmCsvReader *reader, QmCsvDraft *draft, guint row, QmQuoteLine *line)
                 least);
 }
 
+/* Whether a line with a price is of no pieces: it can be had besides. */
+static gboolean
+is_of_none (QmCsvReader *reader, guint row)
+{
+  gint64 quantity, price, total;
+
+  return !reader->is_ours
+         && qm_csv_cell_has_amount (reader, row, QM_CSV_QUANTITY, &quantity)
+         && quantity == 0
+         && qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &price)
+         && price > 0
+         && (!qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &total)
+             || total == 0);
+}
+
 static QmLineRole
 read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
 {
@@ -238,7 +262,8 @@ read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
     return QM_LINE_ALTERNATIVE;
   if (offered == QM_CSV_OFFERED_BESIDES)
     return QM_LINE_OPTION;
-  if (is_marked_optional (reader, row) || is_on_request (reader, row))
+  if (is_marked_optional (reader, row) || is_on_request (reader, row)
+      || is_of_none (reader, row))
     return QM_LINE_OPTION;
   if (reader->role != QM_LINE_QUOTED)
     return reader->role;

@@ -37,7 +37,7 @@ static const RowWords rows[] = {
     "wartosc brutto|kwota brutto|lacznie brutto|total to pay|"
     "total con impuestos|gesamtbetrag inkl|totaalbedrag incl|zu zahlen|"
     "zahlbetrag brutto|total c iva|importe a pagar|totale a pagare|"
-    "te betalen bedrag|total final|kwota do "
+    "te betalen bedrag|te voldoen|total final|kwota do "
     "zaplaty|brutto|gross|ttc|bruto|lordo|"
     "totale lordo|total bruto|total ttc eur" },
   { QM_CSV_ROW_NET,
@@ -132,7 +132,9 @@ static const char included_words[] =
     "inclus|incluse|compris|comprise|incluido|incluida|incluidos|incluidas|"
     "incluso|inclusa|inclusi|compreso|compresa|inbegrepen|inclusief|w cenie|"
     "wliczone|gratis|free|foc|free of charge|no charge|n c|kostenlos|"
-    "kostenfrei|ohne berechnung|gratuit|gratuite|offert|offerte|gratuito|"
+    "kostenfrei|ohne "
+    "berechnung|gratuit|gratuite|offert|offerte|offerts|offertes|gratuits|"
+    "gratuito|"
     "omaggio|bezplatnie|cortesia|see above|siehe oben";
 static const char request_words[] =
     "on request|upon request|poa|p o a|price on application|"
@@ -284,6 +286,10 @@ qm_csv_row_kind_of (const char *words)
     }
   if (kind != QM_CSV_ROW_DISCOUNT && qm_csv_words_are_of_discounts (rest))
     return QM_CSV_ROW_DISCOUNT;
+  /* "Totale (IVA esclusa)" is no tax. */
+  if (kind == QM_CSV_ROW_TAX && g_str_has_prefix (normal, "total")
+      && qm_csv_tax_in_note (normal) >= 0)
+    kind = QM_CSV_ROW_TOTAL;
   if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 1)
     return QM_CSV_ROW_PAYABLE;
   if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 0)

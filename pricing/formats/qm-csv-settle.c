@@ -349,7 +349,13 @@ static void
 place_generic (QmCsvDraft *draft)
 {
   QmQuote *quote = draft->quote;
+  gint64 lines = sum_lines (draft, AS_QUOTED);
 
+  /* "Summe Los 1", "Summe Los 2" */
+  if (draft->n_before > 1 && is_stated (lines)
+      && !is_same (draft, draft->before, allow (quote, lines))
+      && is_same (draft, draft->sum_before, lines))
+    draft->before = draft->sum_before;
   if (is_stated (draft->after) && !is_stated (quote->payable_minor))
     quote->payable_minor = draft->after;
   if (draft->tax_within && quote->tax_included == QM_UNSTATED)
@@ -402,6 +408,67 @@ divide_discount (QmCsvDraft *draft)
                 whole, of_net);
 }
 
+/* The rate of tax by which a line's total is above its quantity times its
+ * price, in tenths of a percent; 0: it is not, -1: by no such rate. */
+static int
+rate_above (const QmQuote *quote, const QmQuoteLine *line)
+{
+  static const int rates[] = { 55,  60,  70,  77,  80,  81,  90,
+                               100, 130, 160, 170, 180, 190, 200,
+                               210, 220, 230, 240, 250, 255, 270 };
+  gint64 cost = qm_quote_line_computed (quote, line);
+
+  if (!is_stated (cost) || !is_stated (line->total_minor) || cost <= 0)
+    return 0;
+  if (line->total_minor == cost)
+    return -1;
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
+    {
+      Wide taxed = ((Wide) cost * (1000 + rates[i]) + 500) / 1000;
+      Wide difference = taxed - line->total_minor;
+
+      if (difference >= -1 && difference <= 1)
+        return rates[i];
+    }
+  return -1;
+}
+
+/* Totals of lines that are above quantity times price by one rate of tax, all
+ * of them, contain it, and the prices do not. */
+static void
+settle_taxed_totals (QmCsvDraft *draft)
+{
+  QmQuote *quote = draft->quote;
+  int rate = 0;
+
+  for (guint i = 0; i < quote->lines->len; i++)
+    {
+      int above = rate_above (quote, g_ptr_array_index (quote->lines, i));
+
+      if (above < 0 || (above > 0 && rate > 0 && above != rate))
+        return;
+      rate = MAX (rate, above);
+    }
+  if (rate == 0 || draft->is_ours || quote->tax_included == QM_YES)
+    return;
+  /* What a net amount is made of has no tax, whatever else is in it. */
+  for (guint i = 0; i < draft->nets->len; i++)
+    if (is_same (draft, g_array_index (draft->nets, gint64, i),
+                 sum_lines (draft, AS_QUOTED)))
+      return;
+  for (guint i = 0; i < quote->lines->len; i++)
+    {
+      QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
+
+      if (rate_above (quote, line) == rate)
+        line->total_minor = qm_quote_line_computed (quote, line);
+    }
+  quote->tax_included = QM_NO;
+  qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
+                        _ ("The totals of lines contain tax, and the prices do "
+                           "not; lines were reckoned by their prices."));
+}
+
 /* Lines below a repeated header that come to what those above it come to tell
  * of the same goods once more, in detail or in short: the lines of one of them
  * count, those that name GPUs, and so do the totals above. */
@@ -412,7 +479,7 @@ settle_repeated (QmCsvDraft *draft)
   guint first = draft->again, n = quote->lines->len;
   gboolean keep_first;
 
-  if (first == 0 || first >= n || !tells_again (draft))
+  if (first == 0 || first >= n || draft->is_ours || !tells_again (draft))
     return;
   to_minor (quote, &draft->above.discount);
   to_minor (quote, &draft->above.charge);
@@ -458,6 +525,7 @@ qm_csv_draft_finish (QmCsvDraft *draft)
   QmQuote *quote = draft->quote;
 
   to_minor (quote, &draft->before);
+  to_minor (quote, &draft->sum_before);
   to_minor (quote, &draft->after);
   to_minor (quote, &draft->after_tax);
   for (guint i = 0; i < draft->nets->len; i++)
@@ -467,6 +535,7 @@ qm_csv_draft_finish (QmCsvDraft *draft)
   to_minor (quote, &quote->tax_minor);
   to_minor (quote, &quote->payable_minor);
   finish_lines (draft);
+  settle_taxed_totals (draft);
   settle_repeated (draft);
   settle_roles (draft);
   settle_percent (draft);

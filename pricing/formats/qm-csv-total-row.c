@@ -8,9 +8,11 @@
 
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-discount.h"
+#include "pricing/formats/qm-csv-phrases.h"
 #include "pricing/qm-amount.h"
 #include "pricing/qm-exact.h"
 #include "pricing/quotes/qm-line-ask.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -231,7 +233,7 @@ read_pairs (QmCsvReader *reader, QmCsvDraft *draft, guint row)
   QmCsvRowKind kind = QM_CSV_ROW_LINE;
   guint n = 0;
 
-  for (int pass = 0; pass < 2; pass++)
+  for (int pass = 0; pass < 2 && !reader->is_ours; pass++)
     for (guint i = 0; i < n_cells; i++)
       {
         QmCsvRowKind next =
@@ -272,12 +274,20 @@ has_total_names (QmCsvReader *reader, guint row)
   return n > 1;
 }
 
-/* How many amounts stand below the names of totals. */
+/* How many amounts stand below the names of totals, and no words. */
 static guint
 count_below (QmCsvReader *reader, guint names)
 {
   guint n = 0;
 
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, names + 1); i++)
+    {
+      const char *cell = qm_sheet_cell (reader->sheet, names + 1, i);
+
+      if (cell[0] != '\0' && strchr (cell, '%') == NULL
+          && !is_amount (reader, names + 1, i))
+        return 0;
+    }
   for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, names); i++)
     n += kind_of_cell (qm_sheet_cell (reader->sheet, names, i))
              != QM_CSV_ROW_LINE
@@ -383,6 +393,87 @@ read_instalment (QmCsvReader *reader, guint row, const char *words)
   return TRUE;
 }
 
+/* An amount below the lines without a word beside it is what they come to. */
+static gboolean
+read_nameless (QmCsvReader *reader, guint row)
+{
+  QmCsvDraft *draft;
+  gint64 micros;
+
+  if (reader->is_ours || reader->drafts->len == 0
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_DESCRIPTION)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER)
+      || !qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &micros)
+      || micros <= 0)
+    return FALSE;
+  draft = g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
+  if (draft->quote->lines->len == 0)
+    return FALSE;
+  micros = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_TOTAL);
+  if (micros != QM_AMOUNT_UNSTATED)
+    qm_csv_draft_add_total (draft, QM_CSV_ROW_TOTAL, micros);
+  return TRUE;
+}
+
+/* "Kurs NBP", "Exchange rate": a number that is no amount. */
+static gboolean
+is_exchange_rate (const char *words)
+{
+  static const char list[] =
+      "kurs nbp|wechselkurs|umrechnungskurs|exchange rate|fx rate|"
+      "taux de change|tipo de cambio|tasso di cambio|taxa de cambio|"
+      "wisselkoers|kurs wymiany|kurs eur|kurs usd";
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  return qm_csv_phrases_within (qm_csv_phrases_once (&set, list), normal)
+         && !qm_words_name_goods (words);
+}
+
+/* Whether the words of a total name another currency than the prices have. */
+static gboolean
+is_in_other_currency (QmCsvReader *reader,
+                      const QmCsvDraft *draft,
+                      const char *words)
+{
+  g_autoptr (QmQuote) named = qm_quote_new ();
+  const char *currency = draft->quote->currency[0] != '\0'
+                             ? draft->quote->currency
+                             : reader->mapping->currency;
+
+  qm_csv_head_take_currency (named, words);
+  return currency[0] != '\0' && named->currency[0] != '\0'
+         && strcmp (currency, named->currency) != 0;
+}
+
+/* Leaves a row below the lines out that is no amount of the quote. */
+static gboolean
+read_beside (QmCsvReader *reader, guint row, const char *words)
+{
+  QmCsvDraft *draft;
+  g_autofree char *place = NULL;
+  g_autofree char *excerpt = NULL;
+
+  if (reader->drafts->len == 0 || reader->is_ours
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
+    return FALSE;
+  draft = g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
+  if (!draft->has_totals
+      || (!is_exchange_rate (words)
+          && !(qm_csv_row_kind_of (words) != QM_CSV_ROW_LINE
+               && is_in_other_currency (reader, draft, words))))
+    return FALSE;
+  place = qm_csv_cell_place (reader, row, -1);
+  excerpt = qm_read_excerpt (words);
+  qm_read_find (draft->quote, QM_FINDING_NOTE, place,
+                _ ("“%s” is a rate, or an amount in another currency; it was "
+                   "left out."),
+                excerpt);
+  return TRUE;
+}
+
 gboolean
 qm_csv_read_total_row (QmCsvReader *reader, guint row)
 {
@@ -393,8 +484,8 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
   int column;
 
   if (words == NULL)
-    return FALSE;
-  if (read_instalment (reader, row, words))
+    return read_nameless (reader, row);
+  if (read_instalment (reader, row, words) || read_beside (reader, row, words))
     return TRUE;
   kind = kind_of_row (reader, row, words);
   if (kind == QM_CSV_ROW_LINE)

@@ -46,14 +46,19 @@ static const FieldWords fields[] = {
     "prodotto|articolo|denominazione|omschrijving|artikelomschrijving|"
     "beschrijving|descricao|produto|artigo|designacao|opis|nazwa|nazwa towaru|"
     "nazwa produktu|towar|produkt opis|hardware|goods|beskrivelse|beskrivning|"
-    "popis|kuvaus|benamning" },
+    "popis|kuvaus|benamning|przedmiot|przedmiot oferty|asortyment|"
+    "wyszczegolnienie|bez|art bez|art bezeichnung|artikel bez|"
+    "artikel bezeichnung|leistungsbeschreibung|prestation|intitule|servicio" },
   { QM_CSV_QUANTITY,
     "quantity|qty|count|units|pieces|pcs|amount ordered|menge|anzahl|stuck|"
     "stuckzahl|stk|quantite|qte|nombre|cantidad|cant|uds|unidades|quantita|"
     "q ta|qta|pezzi|aantal|hoeveelheid|quantidade|qtd|qtde|quant|ilosc|liczba|"
-    "sztuk|szt|antal|mnozstvi|maara|qnty|no of units|stueckzahl" },
+    "anz|nodes|no of nodes|number of nodes|no of servers|no of systems|"
+    "number of units|no units|anzahl knoten|anzahl server|nombre de noeuds|"
+    "numero de nodos|sztuk|szt|antal|mnozstvi|maara|qnty|no of "
+    "units|stueckzahl" },
   { QM_CSV_UNIT,
-    "unit|uom|unit of measure|einheit|mengeneinheit|me|unite|unidad|"
+    "unit|uom|unit of measure|einheit|einh|mengeneinheit|me|unite|unidad|"
     "unidad de medida|unita|unita di misura|um|u m|eenheid|unidade|jednostka|"
     "jednostka miary|jm|j m|jedn|enhed|enhet" },
   { QM_CSV_PRICE,
@@ -70,7 +75,8 @@ static const FieldWords fields[] = {
     "eenheidsprijs|prijs per stuk|netto prijs|nettoprijs|preco|preco unitario|"
     "preco unit|valor unitario|cena|cena jednostkowa|cena netto|cena jedn|"
     "cena jednostkowa netto|cena brutto|cena jednostkowa brutto|cena za szt|"
-    "pr unit|p unit|px unit|px u|prix u|prix unit|stk preis|preis stk|"
+    "unitario|unitaire|p unitaire|pr unit|p unit|px unit|px u|prix u|prix "
+    "unit|stk preis|preis stk|"
     "preis p st|p stuk|prijs p st|prijs st|prijs p stuk|stuksprijs|valor unit|"
     "vlr unit|v unit|vl unit|cena j|cena szt|cost each|"
     "stykpris|enhedspris|pris|a pris|rate|hourly rate|price per hour|"
@@ -99,6 +105,7 @@ static const FieldWords fields[] = {
     "total amount|total cost|total net|net total|extension|betrag|gesamt|"
     "gesamtpreis|summe|gesamtbetrag|zeilensumme|g preis|gp|gesamt netto|"
     "gesamtpreis netto|nettobetrag|netto|positionspreis|gesamtsumme|"
+    "gesamt preis|ges preis|"
     "gesamt brutto|gesamtpreis brutto|montant|montant ht|total ht|prix total|"
     "total ligne|prix total ht|montant net|total ttc|montant ttc|importe|"
     "importe total|precio total|total linea|importe neto|importo|totale|"
@@ -131,7 +138,8 @@ static const FieldWords fields[] = {
     "unser angebot|notre offre|onze offerte" },
   { QM_CSV_ISSUED,
     "date|quote date|issue date|issued|issued on|quotation date|offer date|"
-    "datum|angebotsdatum|ausgestellt am|date du devis|date d emission|fecha|"
+    "datum|vom|d d|angebotsdatum|ausgestellt am|date du devis|date d "
+    "emission|fecha|"
     "fecha de emision|data|data preventivo|data offerta|data di emissione|"
     "offertedatum|data de emissao|data do orcamento|data oferty|"
     "data wystawienia|dato|date of quotation|date of quote|date of issue|"
@@ -150,7 +158,10 @@ static const FieldWords fields[] = {
     "prices valid until|offer valid until|quote valid until|offer valid|"
     "quote valid through|quotation valid until|validity period|"
     "period of validity|validity|expires|expires on|expiry|expiration|"
-    "expiration date|expiry date|quote expires|valid through|gultig bis|"
+    "expiration date|expiry date|quote expires|valid thru|good through|"
+    "good until|good thru|offer good through|quote good through|firm until|"
+    "prices firm until|zuschlags und bindefrist|bindefrist bis|valid "
+    "through|gultig bis|"
     "gueltig bis|angebot gultig bis|bindefrist|angebotsbindefrist|gultig|"
     "gultigkeit|gultigkeit des angebots|angebotsgultigkeit|preise gultig bis|"
     "preisbindung bis|preisbindung|valable jusqu au|valable jusqu|"
@@ -227,6 +238,21 @@ find_field (const char *phrase, gsize length)
   return (QmCsvField) qm_csv_phrases_find (field_phrases (), phrase, length);
 }
 
+/* "Price per node": a price whatever it is of, but for a number of pieces. */
+static gboolean
+is_price_of_one (const char *normal)
+{
+  static const char *const beginnings[] = {
+    "price per ",  "cost per ",   "preis pro ", "preis je ",  "prix par ",
+    "precio por ", "prezzo per ", "prijs per ", "preco por ", "cena za ",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (beginnings); i++)
+    if (g_str_has_prefix (normal, beginnings[i]))
+      return g_ascii_isalpha (normal[strlen (beginnings[i])]);
+  return FALSE;
+}
+
 /* A name that begins or ends with a known one: "Unit price per piece". */
 static QmCsvField
 find_affix (const char *normal)
@@ -300,7 +326,7 @@ split_short (const char *text, ShortName *name)
       g_autofree char *normal = qm_csv_normalize (all[i]);
       g_autofree char *stripped = qm_csv_strip_additions (normal);
 
-      if (stripped[0] == '\0')
+      if (stripped[0] == '\0' || strcmp (stripped, "percent") == 0)
         continue;
       if (name->n == MOST_SHORT || strchr (stripped, ' ') != NULL)
         return FALSE;
@@ -378,6 +404,28 @@ strip_rate (const char *normal)
                                          normal, end + strlen (" percent"));
 }
 
+/* "Menge / Quantité": the field of names in several languages, if those that
+ * are known are one. */
+static QmCsvField
+field_of_parts (const char *name)
+{
+  g_auto (GStrv) parts = g_strsplit (name, "/", 4);
+  QmCsvField field = QM_CSV_IGNORED;
+
+  for (guint i = 0; parts[i] != NULL; i++)
+    {
+      int tax;
+      QmCsvField part = strchr (parts[i], '/') == NULL
+                            ? qm_csv_field_of (parts[i], &tax)
+                            : QM_CSV_IGNORED;
+
+      if (part != QM_CSV_IGNORED && field != QM_CSV_IGNORED && part != field)
+        return QM_CSV_IGNORED;
+      field = part != QM_CSV_IGNORED ? part : field;
+    }
+  return field;
+}
+
 QmCsvField
 qm_csv_field_of (const char *name, int *tax)
 {
@@ -401,9 +449,13 @@ qm_csv_field_of (const char *name, int *tax)
       field = find_field (stripped, strlen (stripped));
       if (field == QM_CSV_IGNORED)
         field = find_short (name);
+      if (field == QM_CSV_IGNORED && is_price_of_one (stripped))
+        field = QM_CSV_PRICE;
       if (field == QM_CSV_IGNORED)
         field = find_affix (stripped);
     }
+  if (field == QM_CSV_IGNORED && strchr (name, '/') != NULL)
+    field = field_of_parts (name);
   if (field != QM_CSV_IGNORED)
     *tax = qm_csv_tax_in (normal);
   if (field == QM_CSV_IGNORED && g_str_has_suffix (normal, " percent"))

@@ -14,8 +14,9 @@
 #include <string.h>
 
 #define MAX_QUOTES 100000
-/* A header names so many columns. */
-#define LEAST_SCORE 3
+/* A header further down has so many names, of which so many are known. */
+#define LEAST_NAMES 3
+#define LEAST_SCORE 2
 
 /* The name in the column of alternatives: "A" below "Option" is "Option A". */
 static char *
@@ -313,13 +314,21 @@ look_at_columns (QmCsvReader *reader)
 static gboolean
 is_other_header (QmCsvReader *reader, guint row)
 {
+  guint names = 0;
+
   if (reader->is_ours || reader->drafts->len == 0
       || reader->mapping->header_row < 0)
     return FALSE;
   for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
-    if (strpbrk (qm_sheet_cell (reader->sheet, row, i), "0123456789") != NULL)
-      return FALSE;
-  return qm_csv_header_score (reader->sheet, row) >= LEAST_SCORE;
+    {
+      const char *cell = qm_sheet_cell (reader->sheet, row, i);
+
+      names += cell[0] != '\0';
+      if (strpbrk (cell, "0123456789") != NULL)
+        return FALSE;
+    }
+  return names >= LEAST_NAMES
+         && qm_csv_header_score (reader->sheet, row) >= LEAST_SCORE;
 }
 
 /* Reads on by the columns of another header. */

@@ -50,7 +50,7 @@ static const char service_words[] =
 
 static const char shipping_words[] =
     "shipping freight delivery versand versandkosten lieferung fracht "
-    "carriage verzendkosten verzending bezorging spedizione "
+    "carriage portes verzendkosten verzending bezorging spedizione "
     "trasporto transporte frete dostawa wysylka emballage "
     "frachtkosten transport livraison envio spedizione handling insurance "
     "versicherung packaging verpackung porto";

@@ -107,6 +107,7 @@ test_terms (void)
     { "01/04/2026 - 05/06/2026", QM_DATES_GUESS, NULL, NULL, 0, 0 },
     { "01/04/2026 - 05/06/2026", QM_DATES_DAY_FIRST, "2026-04-01", "2026-06-05",
       0, 0 },
+    { "do 11.06.2026 r.", QM_DATES_GUESS, NULL, "2026-06-11", 0, 0 },
     /* The year, or all but the day, stands once. */
     { "01.06. bis 30.06.2026", QM_DATES_GUESS, "2026-06-01", "2026-06-30", 0,
       0 },
