@@ -19,7 +19,7 @@ read_text (const char *text)
   GPtrArray *quotes;
 
   g_assert_no_error (error);
-  quotes = qm_quote_csv_read (text, size, mapping, NULL, &error);
+  quotes = qm_quote_csv_read (text, size, mapping, 0, NULL, &error);
   g_assert_no_error (error);
   return quotes;
 }
