@@ -216,6 +216,8 @@ arithmetic_of (const Machine *machine, const QmWorkRow *row)
       fmax (row->flops, row->computed)
       / (machine->speeds->rates[row->arithmetic] * efficiency (machine, row));
 
+  if (machine->own && row->padded)
+    return seconds;
   if (row->unaligned && padded > 0)
     return seconds * (row->arithmetic == QM_ARITHMETIC_FP32 ? 1 : padded);
   return fmax (seconds, row->accesses

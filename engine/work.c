@@ -114,6 +114,8 @@ add_linear (const QmOpCall *call, QmWorkRow *row)
   row->rows = (double) y->shape[0];
   row->columns = (double) y->shape[1];
   row->unaligned = alignment < 16;
+  row->padded = call->attributes.padded > 0
+                && alignment_of (call->attributes.padded, type) == 16;
   row->accesses =
       accesses_of (in_tiles (y->shape[0], TILE) * in_tiles (y->shape[1], TILE),
                    row->inner, TILE, type, alignment);
@@ -186,7 +188,8 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->columns == b->columns && a->groups == b->groups
          && a->computed == b->computed && a->accesses == b->accesses
          && a->length == b->length && a->whole == b->whole && a->rms == b->rms
-         && a->unaligned == b->unaligned && a->composed == b->composed;
+         && a->unaligned == b->unaligned && a->padded == b->padded
+         && a->composed == b->composed;
 }
 
 static double

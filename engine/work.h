@@ -44,6 +44,7 @@ typedef struct QmWorkRow
   bool rms;        /* a norm over squares */
   bool unaligned;  /* a product with weights, of a matrix whose rows are no
                       multiple of 16 bytes where nobody pads them */
+  bool padded;     /* and the plan pads them, which is for our kernels alone */
   bool composed;   /* an activation that Transformers makes of simple operators
                     */
 } QmWorkRow;

@@ -26,8 +26,8 @@
 #define STEP 1e-4
 
 /* Of a fit; it ends before where a step makes it better by less than that. */
-#define ITERATIONS 40
-#define SETTLED    1e-5
+#define ITERATIONS 30
+#define SETTLED    3e-5
 
 typedef struct Parameter
 {
@@ -78,9 +78,11 @@ add (Fit *fit,
 }
 
 /* No software takes longer than one after the other, no product is faster for
- * what it reads, and operators that nobody fuses move what they have to. */
+ * what it reads, operators that nobody fuses move what they have to, and what
+ * is made of several no less than was counted of them, which is where it
+ * begins. */
 static double
-least_of (const char *level, QmConstant constant)
+least_of (const char *level, QmConstant constant, double prior)
 {
   bool simple = strcmp (level, "eager") == 0 || strcmp (level, "naive") == 0;
 
@@ -89,9 +91,11 @@ least_of (const char *level, QmConstant constant)
     case QM_CONSTANT_SHARPNESS:
     case QM_CONSTANT_UNALIGNED:
       return 1;
-    case QM_CONSTANT_NORM_BACKWARD:
     case QM_CONSTANT_RMS_NORM:
     case QM_CONSTANT_GATE:
+    case QM_CONSTANT_GELU_NEW:
+      return simple ? prior : 0;
+    case QM_CONSTANT_NORM_BACKWARD:
     case QM_CONSTANT_SOFTMAX:
     case QM_CONSTANT_UPDATE:
     case QM_CONSTANT_OTHER:
@@ -193,7 +197,8 @@ list_parameters (Fit *fit, QmCalibration *c)
              freedom_of (c->levels[i].name, (QmConstant) j));
         if (fit->n > n)
           fit->parameters[n].least =
-              least_of (c->levels[i].name, (QmConstant) j);
+              least_of (c->levels[i].name, (QmConstant) j,
+                        c->levels[i].constants[j]);
       }
   for (size_t i = 0; i < c->n_generations; i++)
     {
