@@ -339,6 +339,7 @@ test_plan (void)
   QmPurse purse = qm_purse_default ();
   g_autofree char *one = NULL;
   g_autofree char *two = NULL;
+  g_autofree char *three = NULL;
 
   purse.budget_minor = 6000000;
   purse.tax_percent = 19;
@@ -366,6 +367,11 @@ test_plan (void)
   g_assert_nonnull (strstr (two, "take 215 days; begun one after the other"));
   g_assert_nonnull (strstr (two, "after 235 days at most."));
   g_assert_nonnull (strstr (two, "are left."));
+
+  qm_question_add_run (question, "pythia-160m", 1);
+  three = plan_of (question, "a6000", 8);
+  g_assert_nonnull (strstr (three, "), 3 runs a year."));
+  g_assert_nonnull (strstr (three, "), 1 run a year."));
 }
 
 int
