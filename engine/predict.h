@@ -21,6 +21,8 @@
  * Heavy products run there, not at their rated clock: an H200 trains at 1.45 to
  * 1.6 GHz of 1.98.  A pass is the sum of its calls, or the time that the host
  * takes to start them all, if that is longer.
+ * A product takes no less than a multiprocessor needs to start its loads and
+ * stores, which are many where rows do not begin at multiples of 16 bytes.
  *
  * While states are in the memory of the host, a pass is that, g, and what moves
  * beside it, o, the longest of three rows of work that go on at the same time:
