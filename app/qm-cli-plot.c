@@ -191,7 +191,7 @@ add_panel (GArray *panels,
   panel.plot =
       qm_advice_plot_new (catalog, panel.advice, drawing->kind,
                           model != NULL ? model->name : _ ("A year’s runs"),
-                          drawing->log);
+                          &question->purse, drawing->log);
   qm_advice_plot_set_limits (panel.plot, question->budget_minor,
                              question->deadline_days, &recommendation);
   g_array_append_val (panels, panel);

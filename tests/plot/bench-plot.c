@@ -83,8 +83,8 @@ bench_init (
   bench->height = height;
   for (int i = 0; i < 2; i++)
     {
-      bench->plots[i] =
-          qm_advice_plot_new (catalog, bench->advice, i, "pythia-1b", TRUE);
+      bench->plots[i] = qm_advice_plot_new (catalog, bench->advice, i,
+                                            "pythia-1b", NULL, TRUE);
       bench->surfaces[i] =
           cairo_image_surface_create (CAIRO_FORMAT_ARGB32, width, height);
     }

@@ -57,7 +57,7 @@ static QmAdvicePlot *
 new_plot (const Setup *setup, QmAdvicePlotKind kind)
 {
   return qm_advice_plot_new (setup->catalog, setup->advice, kind, "Pythia 1B",
-                             TRUE);
+                             NULL, TRUE);
 }
 
 static int
@@ -340,7 +340,7 @@ test_odd_candidates (Setup *setup, gconstpointer unused)
       qm_advice_new_for_candidates (candidates, G_N_ELEMENTS (candidates));
   g_autoptr (QmAdvicePlot) plot =
       qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_EXPERIMENT,
-                          NULL, FALSE);
+                          NULL, NULL, FALSE);
   const QmPlotData *data = qm_advice_plot_data (plot);
   cairo_surface_t *image;
 
@@ -401,10 +401,10 @@ test_cost_intervals (Setup *setup, gconstpointer unused)
   g_autoptr (QmAdvice) known = advise_on_costs (setup, ends + 1, 1);
   g_autoptr (QmAdvicePlot) overall =
       qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL, NULL,
-                          TRUE);
+                          NULL, TRUE);
   g_autoptr (QmAdvicePlot) experiment =
       qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_EXPERIMENT,
-                          NULL, TRUE);
+                          NULL, NULL, TRUE);
   const QmPlotData *data = qm_advice_plot_data (overall);
   QmPlotLayout layout;
 
@@ -427,7 +427,7 @@ test_cost_intervals (Setup *setup, gconstpointer unused)
 
   g_clear_pointer (&overall, qm_advice_plot_free);
   overall = qm_advice_plot_new (setup->catalog, setup->advice,
-                                QM_ADVICE_PLOT_OVERALL, NULL, TRUE);
+                                QM_ADVICE_PLOT_OVERALL, NULL, NULL, TRUE);
   g_assert_null (qm_advice_plot_data (overall)->x_intervals);
 }
 
@@ -454,7 +454,7 @@ test_cost_bar (Setup *setup, gconstpointer unused)
   g_autoptr (QmAdvice) advice = advise_on_costs (setup, ends, 1);
   g_autoptr (QmAdvicePlot) plot =
       qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL, NULL,
-                          TRUE);
+                          NULL, TRUE);
   const QmPlotTheme *theme = qm_plot_theme_light ();
   QmPlotLayout layout;
   QmPlotData bare;
@@ -536,7 +536,7 @@ test_many_bars (Setup *setup, gconstpointer unused)
           advise_on_costs (setup, (const gint64 (*)[2]) ends, numbers[i]);
       g_autoptr (QmAdvicePlot) plot =
           qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL,
-                              NULL, TRUE);
+                              NULL, NULL, TRUE);
       const QmPlotData *data = qm_advice_plot_data (plot);
 
       qm_advice_plot_set_legend (plot, FALSE);
@@ -596,7 +596,7 @@ test_units (Setup *setup, gconstpointer unused)
           qm_advice_new_for_candidates (candidates, G_N_ELEMENTS (candidates));
       g_autoptr (QmAdvicePlot) plot =
           qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL,
-                              NULL, TRUE);
+                              NULL, NULL, TRUE);
       const QmPlotData *data = qm_advice_plot_data (plot);
 
       g_assert_cmpstr (data->y.title, ==, cases[i].title);
@@ -666,7 +666,7 @@ test_nothing (Setup *setup, gconstpointer unused)
   g_autoptr (QmAdvice) advice = qm_advice_new_for_candidates (NULL, 0);
   g_autoptr (QmAdvicePlot) plot =
       qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL,
-                          "Empty", TRUE);
+                          "Empty", NULL, TRUE);
   cairo_surface_t *image;
 
   qm_advice_plot_set_limits (plot, 4000000, 60, NULL);

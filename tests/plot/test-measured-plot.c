@@ -7,6 +7,7 @@
 
 #include "tests/plot/fixture.h"
 #include "tests/pricing/forecasts.h"
+#include "pricing/qm-format.h"
 #include "ui/plot/qm-advice-plot.h"
 
 #include <glib/gstdio.h>
@@ -49,7 +50,7 @@ draw (Drawing *drawing, const char *model, QmTimesOf times_of)
   drawing->advice = qm_advice_new (catalog, drawing->question, &error);
   g_assert_no_error (error);
   drawing->plot = qm_advice_plot_new (catalog, drawing->advice,
-                                      QM_ADVICE_PLOT_OVERALL, NULL, TRUE);
+                                      QM_ADVICE_PLOT_OVERALL, NULL, NULL, TRUE);
   qm_advice_plot_set_legend (drawing->plot, FALSE);
   drawing->data = qm_advice_plot_data (drawing->plot);
   candidates = qm_advice_candidates (drawing->advice, &n);
@@ -230,6 +231,57 @@ test_foreign (void)
   clear (&drawing);
 }
 
+/* Costs, the budget and what is hovered in the money of the question, here at
+ * 1.25 USD a euro. */
+static void
+check_money (const Drawing *drawing,
+             QmPurse purse,
+             double rate,
+             const char *title,
+             const char *budget)
+{
+  g_autoptr (QmAdvicePlot) plot =
+      qm_advice_plot_new (catalog, drawing->advice, QM_ADVICE_PLOT_OVERALL,
+                          NULL, &purse, TRUE);
+  const QmPlotData *data = qm_advice_plot_data (plot);
+  g_autofree char *cost = NULL;
+
+  g_assert_cmpstr (data->x.currency, ==, "EUR");
+  g_assert_cmpstr (data->x.title, ==, title);
+  for (guint i = 0; i < data->n_points; i++)
+    if (isfinite (drawing->data->points[i].x))
+      g_assert_cmpfloat_with_epsilon (data->points[i].x,
+                                      rate * drawing->data->points[i].x, 0.01);
+  qm_advice_plot_set_limits (plot, 10000000, NAN, NULL);
+  g_assert_cmpstr (data->x.limit_label, ==, budget);
+  g_assert_cmpfloat_with_epsilon (data->x.limit, rate * 100000, 0.01);
+  qm_advice_plot_set_hovered (plot, (int) drawing->h200);
+  cost = qm_format_money (data->points[drawing->h200].x, "EUR", FALSE);
+  g_assert_nonnull (strstr (data->hovered_label, cost));
+  g_assert_null (strchr (data->hovered_label, '$'));
+}
+
+static void
+test_money (void)
+{
+  const QmRate rate = { "USD", { 2026, 3, 2 }, 1250000000 };
+  g_autoptr (QmRates) rates = qm_rates_new (&rate, 1, NULL);
+  QmPurse purse = qm_purse_default ();
+  Drawing drawing;
+
+  draw (&drawing, "pythia-1b", QM_TIMES_OF_PYTORCH);
+  g_assert_true (qm_purse_set_currency (&purse, "EUR", rates,
+                                        (QmDate){ 2026, 3, 2 }, NULL));
+  check_money (&drawing, purse, 0.8, "Overall cost (EUR)", "Budget €80,000");
+  purse.tax_percent = 20;
+  check_money (&drawing, purse, 0.8, "Overall cost (EUR without tax)",
+               "Budget €80,000");
+  purse.gross = TRUE;
+  check_money (&drawing, purse, 0.96, "Overall cost (EUR with tax)",
+               "Budget €96,000");
+  clear (&drawing);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -254,6 +306,7 @@ main (int argc, char **argv)
   g_test_add_func ("/measured-plot/bar", test_bar);
   g_test_add_func ("/measured-plot/names", test_names);
   g_test_add_func ("/measured-plot/foreign", test_foreign);
+  g_test_add_func ("/measured-plot/money", test_money);
   result = g_test_run ();
   qm_catalog_free (catalog);
   return result;

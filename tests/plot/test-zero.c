@@ -328,7 +328,7 @@ test_advice (void)
       QmAdvice *advice = qm_advice_new_for_candidates (candidates, 2);
       QmAdvicePlot *plot =
           qm_advice_plot_new (catalog, advice, (QmAdvicePlotKind) kind, "Model",
-                              TRUE);
+                              NULL, TRUE);
       const QmPlotData *data = qm_advice_plot_data (plot);
 
       g_assert_true (qm_plot_is_drawn (data, 1));

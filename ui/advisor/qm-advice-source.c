@@ -7,6 +7,7 @@
 #include "pricing/advice/qm-prose.h"
 
 #include <glib/gi18n-lib.h>
+#include <string.h>
 
 struct _QmAdviceSource
 {
@@ -17,7 +18,8 @@ struct _QmAdviceSource
   QmAdvicePlotKind kind;
 
   QmAdvicePlot *plot;
-  char *title; /* of the topic that was shown last */
+  char *title;   /* of the topic that was shown last */
+  QmPurse purse; /* and the money */
 };
 
 G_DEFINE_FINAL_TYPE (QmAdviceSource, qm_advice_source, QM_TYPE_PLOT_SOURCE)
@@ -149,34 +151,48 @@ apply_limits (QmAdviceSource *self)
       qm_advisor_get_recommendation (self->advisor, self->topic));
 }
 
+/* Whether an amount is another number in them. */
+static gboolean
+counts_otherwise (const QmPurse *a, const QmPurse *b)
+{
+  const gint64 million = G_GINT64_CONSTANT (100000000);
+
+  return strcmp (a->currency, b->currency) != 0
+         || qm_purse_from_usd (a, million, a->gross)
+                != qm_purse_from_usd (b, million, b->gross);
+}
+
 /* Makes the plot of the topic as it is now.  Whether it is of another topic
- * than before. */
+ * than before, or in other money. */
 static gboolean
 make_plot (QmAdviceSource *self)
 {
   /* Asking may bring us here once more: before anything is made. */
   guint n_topics = qm_advisor_get_n_topics (self->advisor);
-  gboolean log_axes;
+  const QmPurse *purse;
+  gboolean log_axes, other;
   const char *title;
 
   g_clear_pointer (&self->plot, qm_advice_plot_free);
   if (self->topic >= n_topics)
     return FALSE;
   title = qm_advisor_get_title (self->advisor, self->topic);
+  purse = &qm_advisor_get_question (self->advisor, self->topic)->purse;
   g_object_get (self->advisor, "log-axes", &log_axes, NULL);
   self->plot =
       qm_advice_plot_new (qm_advisor_get_catalog (self->advisor),
                           qm_advisor_get_advice (self->advisor, self->topic),
                           self->kind, n_topics > 1 ? title : kind_title (self),
-                          log_axes);
+                          purse, log_axes);
   qm_advice_plot_set_legend (self->plot, FALSE);
   apply_limits (self);
   update_selected (self);
-  if (g_strcmp0 (title, self->title) == 0)
-    return FALSE;
+  other = g_strcmp0 (title, self->title) != 0
+          || counts_otherwise (purse, &self->purse);
   g_free (self->title);
   self->title = g_strdup (title);
-  return TRUE;
+  self->purse = *purse;
+  return other;
 }
 
 static void

@@ -127,9 +127,9 @@ set_up_currencies (QmMoneyGroup *self)
   for (guint i = 0; i < G_N_ELEMENTS (currencies); i++)
     choices[i] = (QmListChoice){
       (int) i, currencies[i],
-      i == 0 ? _ ("Plots are in US dollars without tax")
+      i == 0 ? _ ("As prices in the catalog are")
              : _ ("Converted at the European Central Bank’s newest rate that "
-                  "is known; plots stay in US dollars without tax")
+                  "is known")
     };
   qm_list_row_set_choices (self->currency_row, choices, G_N_ELEMENTS (choices));
 }

@@ -41,9 +41,9 @@ make_plot (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
   gboolean log_axes;
 
   g_object_get (advisor, "log-axes", &log_axes, NULL);
-  plot = qm_advice_plot_new (qm_advisor_get_catalog (advisor),
-                             qm_advisor_get_advice (advisor, topic), kind,
-                             title, log_axes);
+  plot = qm_advice_plot_new (
+      qm_advisor_get_catalog (advisor), qm_advisor_get_advice (advisor, topic),
+      kind, title, &qm_advisor_get_question (advisor, topic)->purse, log_axes);
   qm_advice_plot_set_legend (plot, TRUE);
   qm_advice_plot_set_limits (plot, qm_advisor_get_budget_minor (advisor),
                              qm_advisor_get_deadline_days (advisor),

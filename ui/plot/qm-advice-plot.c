@@ -9,8 +9,6 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
-#define CURRENCY "USD"
-
 /* Markers of more GPUs than this would hide the plot. */
 #define MAX_WEIGHT 32
 
@@ -26,6 +24,8 @@ struct _QmAdvicePlot
   gboolean ownership;            /* costs are totals */
   const QmCandidate *candidates; /* the advice's */
   guint unit;                    /* of times: an index of units[] */
+  QmPurse purse;                 /* that costs are told in */
+  double rate;                   /* its major units of a USD without tax */
   QmPlotData data;
   QmPlotPoint *points;
   QmPlotInterval *x_intervals; /* NULL: all costs are known */
@@ -33,6 +33,7 @@ struct _QmAdvicePlot
   GArray *series;              /* QmPlotSeries */
   guint16 legend_weights[MAX_LEGEND_WEIGHTS];
   char *title;
+  char *cost_title;
   char *budget_label;
   char *deadline_label;
   char *recommended_label;
@@ -185,12 +186,14 @@ qm_advice_plot_provenance (const QmCandidate *candidate)
 }
 
 static double
-cost_of (const QmCandidate *candidate, QmAdvicePlotKind kind)
+cost_of (const QmAdvicePlot *self, const QmCandidate *candidate)
 {
   if (candidate->cost_minor < 0)
     return NAN;
-  return kind == QM_ADVICE_PLOT_OVERALL ? (double) candidate->cost_minor / 100
-                                        : candidate->experiment_cost;
+  return self->rate
+         * (self->kind == QM_ADVICE_PLOT_OVERALL
+                ? (double) candidate->cost_minor / 100
+                : candidate->experiment_cost);
 }
 
 static guint8
@@ -262,7 +265,7 @@ fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
       gpointer style = g_hash_table_lookup (styles, candidate->gpu);
 
       self->points[i] = (QmPlotPoint){
-        .x = cost_of (candidate, self->kind),
+        .x = cost_of (self, candidate),
         .y = in_unit (self, candidate->days),
         .series =
             (guint16) GPOINTER_TO_UINT (g_hash_table_lookup (series, style)),
@@ -391,23 +394,43 @@ time_title (const QmAdvicePlot *self)
     }
 }
 
-static const char *
+/* "EUR", "EUR with tax". */
+static char *
+money_name (const QmPurse *purse)
+{
+  if (purse->tax_percent <= 0)
+    return g_strdup (purse->currency);
+  /* Translators: the code of a currency. */
+  return g_strdup_printf (purse->gross ? _ ("%s with tax")
+                                       : _ ("%s without tax"),
+                          purse->currency);
+}
+
+static char *
 cost_title (const QmAdvicePlot *self)
 {
+  g_autofree char *money = money_name (&self->purse);
+
   if (self->kind == QM_ADVICE_PLOT_OVERALL)
-    return self->ownership ? _ ("Total cost of owning (USD)")
-                           : _ ("Overall cost (USD)");
-  return self->portfolio ? _ ("Cost of a year’s runs (USD)")
-                         : _ ("Experiment cost (USD)");
+    return self->ownership
+               /* Translators: the code of a currency, or "EUR with tax". */
+               ? g_strdup_printf (_ ("Total cost of owning (%s)"), money)
+               /* Translators: the code of a currency, or "EUR with tax". */
+               : g_strdup_printf (_ ("Overall cost (%s)"), money);
+  return self->portfolio
+             /* Translators: the code of a currency, or "EUR with tax". */
+             ? g_strdup_printf (_ ("Cost of a year’s runs (%s)"), money)
+             /* Translators: the code of a currency, or "EUR with tax". */
+             : g_strdup_printf (_ ("Experiment cost (%s)"), money);
 }
 
 static void
 set_axes (QmAdvicePlot *self, gboolean is_log)
 {
   self->data.x = (QmPlotAxis){
-    .title = cost_title (self),
+    .title = self->cost_title,
     .unit = QM_PLOT_UNIT_MONEY,
-    .currency = CURRENCY,
+    .currency = self->purse.currency,
     .log = is_log,
     .min = NAN,
     .max = NAN,
@@ -429,8 +452,10 @@ qm_advice_plot_new (const QmCatalog *catalog,
                     const QmAdvice *advice,
                     QmAdvicePlotKind kind,
                     const char *title,
+                    const QmPurse *purse,
                     gboolean log)
 {
+  const gint64 million = G_GINT64_CONSTANT (100000000); /* in cents */
   QmAdvicePlot *self;
   QmPlotData *data;
   guint n;
@@ -445,6 +470,10 @@ qm_advice_plot_new (const QmCatalog *catalog,
   self->candidates = qm_advice_candidates (advice, &n);
   self->series = g_array_new (FALSE, FALSE, sizeof (QmPlotSeries));
   self->title = g_strdup (title);
+  self->purse = purse != NULL ? *purse : qm_purse_default ();
+  self->rate =
+      qm_purse_from_usd (&self->purse, million, self->purse.gross) / 1e6;
+  self->cost_title = cost_title (self);
   choose_unit (self, n);
   fill_points (self, catalog, n);
   data->title = self->title;
@@ -479,6 +508,7 @@ qm_advice_plot_free (QmAdvicePlot *self)
   g_free (self->x_intervals);
   g_free (self->y_intervals);
   g_array_unref (self->series);
+  g_free (self->cost_title);
   g_free (self->title);
   g_free (self->budget_label);
   g_free (self->deadline_label);
@@ -524,8 +554,8 @@ set_budget_line (QmAdvicePlot *self, gint64 budget_minor)
   self->data.x.limit = NAN;
   if (budget_minor >= 0)
     {
-      self->data.x.limit = (double) budget_minor / 100;
-      amount = qm_format_money (self->data.x.limit, CURRENCY, FALSE);
+      self->data.x.limit = self->rate * (double) budget_minor / 100;
+      amount = qm_purse_format (&self->purse, budget_minor);
       /* Translators: an amount of money. */
       self->budget_label = g_strdup_printf (_ ("Budget %s"), amount);
     }
@@ -611,14 +641,13 @@ add_audit (GString *text, const QmCandidate *candidate)
 
 /* What it costs in all, and what of that is the price. */
 static void
-add_cost (GString *text, const QmCandidate *candidate, gboolean ownership)
+add_cost (GString *text, const QmAdvicePlot *self, const QmCandidate *candidate)
 {
-  g_autofree char *cost =
-      qm_format_money ((double) candidate->cost_minor / 100, CURRENCY, FALSE);
+  g_autofree char *cost = qm_purse_format (&self->purse, candidate->cost_minor);
   g_autofree char *price =
-      qm_format_money ((double) candidate->price_minor / 100, CURRENCY, FALSE);
+      qm_purse_format (&self->purse, candidate->price_minor);
 
-  if (ownership)
+  if (self->ownership)
     /* Translators: two amounts. */
     add_line (text, g_strdup_printf (_ ("Total cost of owning %s, price %s"),
                                      cost, price));
@@ -627,22 +656,25 @@ add_cost (GString *text, const QmCandidate *candidate, gboolean ownership)
 }
 
 static char *
-describe (const QmCandidate *candidate, gboolean portfolio, gboolean ownership)
+describe (const QmAdvicePlot *self, const QmCandidate *candidate)
 {
   GString *text = g_string_new (NULL);
   g_autofree char *days = qm_format_days (candidate->days);
   g_autofree char *experiment =
-      qm_format_money (candidate->experiment_cost, CURRENCY, FALSE);
+      qm_format_money (self->rate * candidate->experiment_cost,
+                       self->purse.currency, FALSE);
   g_autofree char *source = NULL;
 
   add_line (text, qm_prose_candidate (candidate));
-  add_cost (text, candidate, ownership);
-  add_line (text, g_strdup_printf (portfolio ? _ ("Time of a year’s runs %s")
+  add_cost (text, self, candidate);
+  add_line (text,
+            g_strdup_printf (self->portfolio ? _ ("Time of a year’s runs %s")
                                              : _ ("Training time %s"),
-                                   days));
-  add_line (text, g_strdup_printf (portfolio ? _ ("Cost of a year’s runs %s")
+                             days));
+  add_line (text,
+            g_strdup_printf (self->portfolio ? _ ("Cost of a year’s runs %s")
                                              : _ ("Experiment cost %s"),
-                                   experiment));
+                             experiment));
   add_audit (text, candidate);
   if (candidate->measurement != NULL)
     {
@@ -662,7 +694,7 @@ describe (const QmCandidate *candidate, gboolean portfolio, gboolean ownership)
     add_line (text, g_strdup (_ ("Not enough for a year’s runs")));
   if (candidate->superseded)
     add_line (text, g_strdup (_ ("A measured time takes its place")));
-  add_line (text, qm_prose_cost_interval (candidate, NULL));
+  add_line (text, qm_prose_cost_interval (candidate, &self->purse));
   return g_string_free (text, FALSE);
 }
 
@@ -678,8 +710,7 @@ qm_advice_plot_set_hovered (QmAdvicePlot *self, int index)
   self->data.hovered = index;
   g_clear_pointer (&self->hovered_label, g_free);
   if (index >= 0)
-    self->hovered_label =
-        describe (&self->candidates[index], self->portfolio, self->ownership);
+    self->hovered_label = describe (self, &self->candidates[index]);
   self->data.hovered_label = self->hovered_label;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-purse.h"
 #include "ui/plot/qm-plot.h"
 
 G_BEGIN_DECLS
@@ -22,13 +23,15 @@ typedef enum
  * candidate i of the advice. */
 typedef struct _QmAdvicePlot QmAdvicePlot;
 
-/* `advice` must outlive the plot.  GPU series take their style from the order
- * of the catalog's GPUs that have measurements, so that a GPU looks the same in
- * every plot.  (transfer full) */
+/* `advice` must outlive the plot.  Costs are told in the currency of `purse`,
+ * with tax where its amounts contain it; NULL: USD without tax.  GPU series
+ * take their style from the order of the catalog's GPUs that have measurements,
+ * so that a GPU looks the same in every plot.  (transfer full) */
 QmAdvicePlot *qm_advice_plot_new (const QmCatalog *catalog,
                                   const QmAdvice *advice,
                                   QmAdvicePlotKind kind,
                                   const char *title,
+                                  const QmPurse *purse,
                                   gboolean log);
 
 void qm_advice_plot_free (QmAdvicePlot *plot);
