@@ -47,7 +47,8 @@ qm_import_pdf (GBytes *bytes,
           _ ("This PDF is cut off: its end is missing. Get it again."));
       return NULL;
     }
-  written = qm_pdf_child_run (data, size, &found, cancellable, error);
+  written = qm_pdf_child_run (data, size, QM_PDF_MOST_TIME, &found, cancellable,
+                              error);
   if (written == NULL)
     return NULL;
   data = g_bytes_get_data (written, &size);

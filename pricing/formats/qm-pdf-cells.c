@@ -370,7 +370,7 @@ first_row (const Table *table, const QmPdfHead *head, guint first, guint end)
 
   while (i < end && !qm_pdf_has_amount (head, table->lines, i))
     i++;
-  while (i > first
+  while (i > first && i < end
          && line_at (table->lines, i)->box.top
                     - line_at (table->lines, i - 1)->box.bottom
                 < 0.2 * qm_pdf_line_height (line_at (table->lines, i)))

@@ -60,7 +60,7 @@ confine (gpointer user_data)
   prctl (PR_SET_PDEATHSIG, SIGKILL);
   prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   limit (RLIMIT_CORE, 0);
-  limit (RLIMIT_CPU, QM_PDF_MOST_SECONDS);
+  limit (RLIMIT_CPU, QM_PDF_MOST_TIME / 1000);
   limit (RLIMIT_AS, MEMORY);
   limit (RLIMIT_FSIZE, 0);
   limit (RLIMIT_NOFILE, FILES);
@@ -266,6 +266,7 @@ check_end (const Child *child, int status, GError **error)
 GBytes *
 qm_pdf_child_run (const char *data,
                   gsize size,
+                  guint most_time,
                   gboolean *damaged,
                   GCancellable *cancellable,
                   GError **error)
@@ -283,8 +284,7 @@ qm_pdf_child_run (const char *data,
   input = open_input (data, size, error);
   if (input < 0)
     return NULL;
-  child.end =
-      g_get_monotonic_time () + QM_PDF_MOST_SECONDS * G_TIME_SPAN_SECOND;
+  child.end = g_get_monotonic_time () + most_time * G_TIME_SPAN_MILLISECOND;
   good = start (&child, input, error);
   close (input);
   if (!good)

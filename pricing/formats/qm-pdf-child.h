@@ -14,13 +14,14 @@ G_BEGIN_DECLS
 /* More pages are refused. */
 #define QM_PDF_MOST_PAGES 100
 
-/* Seconds after which it is ended. */
-#define QM_PDF_MOST_SECONDS 10
+/* No PDF takes longer, in milliseconds; most take a hundred. */
+#define QM_PDF_MOST_TIME 10000
 
 /* The words of a PDF and where they stand, as pdftotext -bbox-layout writes
  * them; of the pages one more than may be, if it has more.
  *
  * data: at most QM_READ_MAX_BYTES bytes.
+ * most_time: milliseconds after which it is ended, QM_PDF_MOST_TIME or fewer.
  * damaged: (out): whether pdftotext found something wrong and went on.
  *
  * Returns: (transfer full): what it wrote; or NULL with an error of
@@ -29,6 +30,7 @@ G_BEGIN_DECLS
  *   cancelled. */
 GBytes *qm_pdf_child_run (const char *data,
                           gsize size,
+                          guint most_time,
                           gboolean *damaged,
                           GCancellable *cancellable,
                           GError **error);

@@ -448,3 +448,29 @@ pdf_draw_text (const char *text, guint pages)
   cairo_surface_destroy (surface);
   return g_byte_array_free_to_bytes (data);
 }
+
+GBytes *
+pdf_build (GBytes *const *objects, guint n, const char *trailer)
+{
+  GByteArray *pdf = g_byte_array_new ();
+  g_autoptr (GString) table = g_string_new (NULL);
+  g_autofree char *end = NULL;
+
+  g_byte_array_append (pdf, (const guint8 *) "%PDF-1.7\n", 9);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *head = g_strdup_printf ("%u 0 obj\n", i + 1);
+
+      g_string_append_printf (table, "%010u 00000 n \n", pdf->len);
+      g_byte_array_append (pdf, (const guint8 *) head, (guint) strlen (head));
+      g_byte_array_append (pdf, g_bytes_get_data (objects[i], NULL),
+                           (guint) g_bytes_get_size (objects[i]));
+      g_byte_array_append (pdf, (const guint8 *) "\nendobj\n", 8);
+    }
+  end = g_strdup_printf ("xref\n0 %u\n0000000000 65535 f \n%strailer\n"
+                         "<< /Size %u /Root 1 0 R %s >>\nstartxref\n%u\n"
+                         "%%%%EOF\n",
+                         n + 1, table->str, n + 1, trailer, pdf->len);
+  g_byte_array_append (pdf, (const guint8 *) end, (guint) strlen (end));
+  return g_byte_array_free_to_bytes (pdf);
+}

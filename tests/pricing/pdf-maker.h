@@ -39,6 +39,12 @@ GBytes *pdf_draw_table (const PdfLayout *layout,
                         const QmSheet *sheet,
                         const QmCsvMapping *mapping);
 
-/* One of a paragraph, or of a picture alone where that is NULL, so many times
- * on a page of its own. */
+/* One with a paragraph, or a picture alone where that is NULL, on each of so
+ * many pages. */
 GBytes *pdf_draw_text (const char *text, guint pages);
+
+/* One of objects as they stand, from 1 (ISO 32000-1, 7.5); the first is its
+ * catalog.
+ *
+ * trailer: what its trailer has besides, "/Encrypt 5 0 R" or "". */
+GBytes *pdf_build (GBytes *const *objects, guint n, const char *trailer);

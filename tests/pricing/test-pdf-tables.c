@@ -36,13 +36,14 @@ test_drawing (gconstpointer data)
 {
   const Drawing *drawing = data;
   g_autoptr (GBytes) bytes = draw (drawing);
+  g_autofree char *program = g_find_program_in_path ("pdftotext");
   const char *keep = g_getenv ("QM_KEEP_PDF"); /* to look at it */
 
   if (keep != NULL)
     g_assert_true (g_file_set_contents (keep, g_bytes_get_data (bytes, NULL),
                                         (gssize) g_bytes_get_size (bytes),
                                         NULL));
-  if (g_find_program_in_path ("pdftotext") == NULL)
+  if (program == NULL)
     g_test_skip ("there is no pdftotext");
   else
     procurement_check (drawing->file, bytes);
