@@ -17,12 +17,15 @@
 #define MOST_ABOVE 40
 /* What is on several pages stands at the same place, in points. */
 #define SAME_PLACE 3.0
+/* Lines of a cell begin or end at the same place, in points. */
+#define SAME_EDGE 1.5
 
 typedef struct
 {
-  GPtrArray *lines; /* of QmPdfLine, without what is on every page */
+  GPtrArray *lines; /* of QmPdfLine */
   GPtrArray *heads; /* of QmPdfHead */
   GArray *bodies;   /* of QmPdfBody, in order */
+  GHashTable *seen; /* of lines outside of the table: on which page */
   const QmPdfHead *main;
   QmCells *cells;
   guint row;
@@ -78,31 +81,10 @@ mark_of (const QmPdfLine *line)
                           text);
 }
 
-/* A line at the same place of an earlier page says it already; rows of a table
- * that come again are at other places, or have amounts. */
-static gboolean
-is_repeated (const QmPdfLine *line, const QmPdfPage *page, GHashTable *seen)
-{
-  g_autofree char *mark = mark_of (line);
-  gpointer before;
-  gboolean outside = line->box.top < 0.2 * page->height
-                     || line->box.bottom > 0.85 * page->height;
-
-  if (!g_hash_table_lookup_extended (seen, mark, NULL, &before))
-    {
-      g_hash_table_insert (seen, g_steal_pointer (&mark),
-                           GUINT_TO_POINTER (line->page));
-      return FALSE;
-    }
-  return outside && GPOINTER_TO_UINT (before) != line->page;
-}
-
-/* Leaves page numbers out, and what is on every page but on the first. */
+/* Leaves page numbers out. */
 static void
-drop_repeated (GPtrArray *lines, const GPtrArray *pages)
+drop_page_numbers (GPtrArray *lines, const GPtrArray *pages)
 {
-  g_autoptr (GHashTable) seen =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   guint n = 0;
 
   for (guint i = 0; i < lines->len; i++)
@@ -111,8 +93,7 @@ drop_repeated (GPtrArray *lines, const GPtrArray *pages)
       const QmPdfPage *page = g_ptr_array_index (pages, line->page);
       gboolean edge = line->box.top < 0.1 * page->height
                       || line->box.bottom > 0.9 * page->height;
-      gboolean drop =
-          (edge && is_page_number (line)) || is_repeated (line, page, seen);
+      gboolean drop = edge && is_page_number (line);
 
       g_ptr_array_index (lines, i) = NULL;
       if (drop)
@@ -121,6 +102,21 @@ drop_repeated (GPtrArray *lines, const GPtrArray *pages)
         g_ptr_array_index (lines, n++) = line;
     }
   g_ptr_array_set_size (lines, (int) n);
+}
+
+/* Whether a line outside of the table stands at the same place of an earlier
+ * page. */
+static gboolean
+is_repeated (Table *table, const QmPdfLine *line)
+{
+  g_autofree char *mark = mark_of (line);
+  gpointer before;
+
+  if (g_hash_table_lookup_extended (table->seen, mark, NULL, &before))
+    return GPOINTER_TO_UINT (before) != line->page;
+  g_hash_table_insert (table->seen, g_steal_pointer (&mark),
+                       GUINT_TO_POINTER (line->page));
+  return FALSE;
 }
 
 static gboolean
@@ -135,8 +131,11 @@ add_cell (Table *table, guint column, const char *text)
 static gboolean
 add_loose (Table *table, const QmPdfLine *line, guint column)
 {
-  g_autoptr (GArray) runs = qm_pdf_line_runs (line, QM_PDF_GAP);
+  g_autoptr (GArray) runs = NULL;
 
+  if (is_repeated (table, line))
+    return TRUE;
+  runs = qm_pdf_line_runs (line, line->gap);
   for (guint i = 0; i < runs->len && column + i < QM_PDF_MOST_COLUMNS * 4; i++)
     if (!add_cell (table, column + i, g_array_index (runs, QmPdfRun, i).text))
       return FALSE;
@@ -318,21 +317,36 @@ add_body (Table *table, const QmPdfBody *body)
   return good;
 }
 
-/* Whether a line stands below the description of the one above. */
+/* Whether a line stands below a cell of one of those above: it begins or ends
+ * where that does. */
 static gboolean
-is_below_description (const QmPdfHead *head,
-                      const QmPdfLine *above,
-                      const QmPdfLine *line)
+is_below_cell (const Table *table,
+               const QmPdfLine *line,
+               guint first,
+               guint end)
 {
-  double height = qm_pdf_line_height (line);
-  guint i = 0;
+  for (guint i = first; i < end; i++)
+    {
+      const QmPdfLine *above = line_at (table->lines, i);
+      g_autoptr (GArray) runs = qm_pdf_line_runs (above, above->space);
 
-  while (i < head->n_names && head->fields[i] != QM_CSV_DESCRIPTION)
-    i++;
-  return i < head->n_names && height > 0.9 * qm_pdf_line_height (above)
-         && fabs (line->box.left - head->boxes[i].left) < 2 * height
-         && (i + 1 == head->n_names
-             || line->box.right < head->boxes[i + 1].right);
+      for (guint j = 0; j < runs->len; j++)
+        {
+          const QmPdfBox *box = &g_array_index (runs, QmPdfRun, j).box;
+
+          if (fabs (box->left - line->box.left) < SAME_EDGE
+              || fabs (box->right - line->box.right) < SAME_EDGE)
+            return TRUE;
+        }
+    }
+  return FALSE;
+}
+
+/* Whether a text goes on where another left off: "(optional)". */
+static gboolean
+goes_on (const char *text)
+{
+  return *text == '(' || g_unichar_islower (g_utf8_get_char (text));
 }
 
 /* Which lines behind a body still are of its last row: those that are as close
@@ -340,7 +354,6 @@ is_below_description (const QmPdfHead *head,
 static guint
 end_of_last_row (const Table *table, const QmPdfBody *body, guint most)
 {
-  double common = qm_pdf_common_gap (body, table->lines);
   guint end = body->end;
 
   for (; end < most; end++)
@@ -349,12 +362,15 @@ end_of_last_row (const Table *table, const QmPdfBody *body, guint most)
       const QmPdfLine *line = line_at (table->lines, end);
       g_autofree char *text = qm_pdf_line_text (line, 0, line->words->len);
       double gap = line->box.top - above->box.bottom;
+      double height = qm_pdf_line_height (line);
+      guint first = MAX (body->first, end > 3 ? end - 3 : 0);
 
-      if (!is_below_description (body->head, above, line)
-          || gap > 0.2 * qm_pdf_line_height (line))
+      if (gap > 0.2 * height || height < 0.9 * qm_pdf_line_height (above)
+          || !is_below_cell (table, line, first, end))
         break;
       /* Where rows are as close as that, words tell. */
-      if ((common == G_MAXDOUBLE || common < gap + 2)
+      if ((body->common == G_MAXDOUBLE || body->common < gap + 2)
+          && !goes_on (text)
           && qm_csv_words_offer (text) > QM_CSV_OFFERED_PERHAPS)
         break;
     }
@@ -399,10 +415,45 @@ find_bodies (Table *table, const QmPdfHead *head, guint end)
       body.end = qm_pdf_body_end (head, table->lines, body.first, last);
       if (body.end > body.first)
         {
-          body.end = end_of_last_row (table, &body, last);
           g_array_append_val (table->bodies, body);
         }
       first = last;
+    }
+}
+
+/* Takes in what still is of the last rows.  Where a page has too few rows to
+ * tell how far they are from each other, other pages do. */
+static void
+complete_bodies (Table *table)
+{
+  double common = G_MAXDOUBLE;
+
+  for (guint i = 0; i < table->bodies->len; i++)
+    {
+      QmPdfBody *body = &g_array_index (table->bodies, QmPdfBody, i);
+
+      body->common = qm_pdf_common_gap (body, table->lines);
+      common = MIN (common, body->common);
+    }
+  for (guint i = 0; i < table->bodies->len; i++)
+    {
+      QmPdfBody *body = &g_array_index (table->bodies, QmPdfBody, i);
+      const QmPdfLine *last = line_at (table->lines, body->end - 1);
+      guint most = body->end;
+
+      while (most < table->lines->len
+             && line_at (table->lines, most)->page == last->page)
+        most++;
+      for (guint j = 0; j < table->heads->len; j++)
+        {
+          const QmPdfHead *head = g_ptr_array_index (table->heads, j);
+
+          if (head->first >= body->end)
+            most = MIN (most, head->first);
+        }
+      if (body->common == G_MAXDOUBLE)
+        body->common = common;
+      body->end = end_of_last_row (table, body, most);
     }
 }
 
@@ -462,6 +513,7 @@ add_table (Table *table, GCancellable *cancellable)
               ? ((QmPdfHead *) g_ptr_array_index (table->heads, next))->first
               : table->lines->len);
     }
+  complete_bodies (table);
   qm_pdf_edges (table->bodies, table->lines);
   above = table->main->first;
   first = above > MOST_ABOVE ? above - MOST_ABOVE : 0;
@@ -480,9 +532,13 @@ qm_pdf_cells (const GPtrArray *pages, GCancellable *cancellable, GError **error)
   g_autoptr (GPtrArray) lines = qm_pdf_lines (pages);
   g_autoptr (GPtrArray) heads = NULL;
   g_autoptr (GArray) bodies = g_array_new (FALSE, FALSE, sizeof (QmPdfBody));
-  Table table = {
-    .lines = lines, .bodies = bodies, .cells = cells, .error = error
-  };
+  g_autoptr (GHashTable) seen =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Table table = { .lines = lines,
+                  .bodies = bodies,
+                  .seen = seen,
+                  .cells = cells,
+                  .error = error };
 
   if (lines->len == 0)
     {
@@ -493,7 +549,7 @@ qm_pdf_cells (const GPtrArray *pages, GCancellable *cancellable, GError **error)
              "the quote in."));
       return NULL;
     }
-  drop_repeated (lines, pages);
+  drop_page_numbers (lines, pages);
   heads = qm_pdf_heads (lines);
   table.heads = heads;
   if (!add_table (&table, cancellable))

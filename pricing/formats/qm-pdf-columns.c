@@ -26,6 +26,12 @@
 
 typedef struct
 {
+  QmPdfBox box;
+  gboolean plain; /* nothing but digits */
+} Amount;
+
+typedef struct
+{
   double at;
   int step;
 } Event;
@@ -42,14 +48,22 @@ is_of_amounts (QmCsvField field)
   return field == QM_CSV_PRICE || field == QM_CSV_TOTAL;
 }
 
-/* Whether a place is below or beside the name of a column of amounts. */
+/* Whether a place is below or beside the name of a column of amounts; strictly,
+ * below it. */
 static gboolean
-is_below_amounts (const QmPdfHead *head, double x)
+is_below_amounts (const QmPdfHead *head,
+                  double left,
+                  double right,
+                  gboolean strictly)
 {
+  double x = (left + right) / 2;
+
   for (guint i = 0; i < head->n_names; i++)
     if (is_of_amounts (head->fields[i])
         && (i == 0 || x > head->boxes[i - 1].right)
-        && (i + 1 == head->n_names || x < head->boxes[i + 1].left))
+        && (i + 1 == head->n_names || x < head->boxes[i + 1].left)
+        && (!strictly
+            || (right > head->boxes[i].left && left < head->boxes[i].right)))
       return TRUE;
   return FALSE;
 }
@@ -64,12 +78,13 @@ says_amount (const char *text)
          || qm_csv_cell_is_included (text) || qm_csv_cell_is_on_request (text);
 }
 
-/* Whether the end of a run is an amount below the name of such a column. */
+/* Whether a run is an amount in such a column, or ends with one below its
+ * name. */
 static gboolean
 ends_with_amount (const QmPdfHead *head,
                   const QmPdfLine *line,
                   const QmPdfRun *run,
-                  QmPdfBox *box)
+                  Amount *amount)
 {
   guint end = run->first + run->n;
 
@@ -78,11 +93,12 @@ ends_with_amount (const QmPdfHead *head,
       g_autofree char *text = qm_pdf_line_text (line, end - n, end);
       double left = g_array_index (line->words, QmPdfWord, end - n).box.left;
 
-      if (is_below_amounts (head, (left + run->box.right) / 2)
+      if (is_below_amounts (head, left, run->box.right, n < run->n)
           && says_amount (text))
         {
-          *box = run->box;
-          box->left = left;
+          amount->box = run->box;
+          amount->box.left = left;
+          amount->plain = text[strspn (text, "0123456789")] == '\0';
           return TRUE;
         }
     }
@@ -108,7 +124,7 @@ static gboolean
 find_amount (const QmPdfHead *head,
              const GPtrArray *lines,
              guint i,
-             QmPdfBox *box)
+             Amount *amount)
 {
   const QmPdfLine *line = line_at (lines, i);
   g_autoptr (GArray) runs = NULL;
@@ -116,10 +132,10 @@ find_amount (const QmPdfHead *head,
   if (qm_pdf_line_height (line) < SMALL * head->height
       || (line->words->len < 2 && !has_neighbour (lines, i)))
     return FALSE;
-  runs = qm_pdf_line_runs (line, QM_PDF_SPACE);
+  runs = qm_pdf_line_runs (line, line->space);
   for (guint j = runs->len; j > 0; j--)
     if (ends_with_amount (head, line, &g_array_index (runs, QmPdfRun, j - 1),
-                          box))
+                          amount))
       return TRUE;
   return FALSE;
 }
@@ -127,9 +143,9 @@ find_amount (const QmPdfHead *head,
 gboolean
 qm_pdf_has_amount (const QmPdfHead *head, const GPtrArray *lines, guint i)
 {
-  QmPdfBox box;
+  Amount amount;
 
-  return find_amount (head, lines, i, &box);
+  return find_amount (head, lines, i, &amount);
 }
 
 static gboolean
@@ -142,22 +158,24 @@ is_below (const QmPdfBox *a, const QmPdfBox *b)
 
 /* Whether a line at the end of a page is what vendors print at its foot, though
  * there is a number in it below the amounts: it is far away or of smaller
- * letters, and no amount above begins or ends where that number does. */
+ * letters, and no amount above begins or ends where that number does and is
+ * written so. */
 static gboolean
 is_foot (const QmPdfHead *head, const GPtrArray *lines, guint first, guint i)
 {
   const QmPdfLine *line = line_at (lines, i);
   double height = qm_pdf_line_height (line);
-  QmPdfBox box, other;
+  Amount amount, other;
   guint looked = 0;
 
-  if (i == first || !find_amount (head, lines, i, &box)
+  if (i == first || !find_amount (head, lines, i, &amount)
       || (height > MUCH_SMALLER * head->height
           && line->box.top - line_at (lines, i - 1)->box.bottom < FAR * height))
     return FALSE;
   for (guint j = i; j > first && looked < MOST_LOOKED; j--, looked++)
     if (qm_pdf_line_height (line_at (lines, j - 1)) > height - 0.1
-        && find_amount (head, lines, j - 1, &other) && is_below (&box, &other))
+        && find_amount (head, lines, j - 1, &other)
+        && amount.plain <= other.plain && is_below (&amount.box, &other.box))
       return FALSE;
   return TRUE;
 }
@@ -213,7 +231,7 @@ cover_body (GArray *events,
   for (guint i = body->first; i < body->end; i++)
     {
       g_autoptr (GArray) runs =
-          qm_pdf_line_runs (line_at (lines, i), QM_PDF_SPACE);
+          qm_pdf_line_runs (line_at (lines, i), line_at (lines, i)->space);
       int weight = runs->len >= MIN (3, body->head->n_names) ? WEIGHT : 1;
 
       for (guint j = 0; j < runs->len; j++)

@@ -17,6 +17,10 @@
 #define APART 0.8
 /* Such a line is one of names, though it names nothing itself: "(EUR)". */
 #define TIGHT 0.5
+/* A row of a table has so many words in a cell, and is so much wider than a
+ * name; the rest of a name is not. */
+#define MANY_WORDS 4
+#define MUCH_WIDER 2.0
 /* Names overlap where they do by more points than that. */
 #define OVERLAP 0.5
 
@@ -40,6 +44,12 @@ static gboolean
 overlap (const QmPdfBox *a, const QmPdfBox *b)
 {
   return MIN (a->right, b->right) - MAX (a->left, b->left) > OVERLAP;
+}
+
+static double
+width (const QmPdfBox *box)
+{
+  return box->right - box->left;
 }
 
 static gboolean
@@ -135,7 +145,7 @@ score (QmPdfHead *head)
 
 /* The head that these lines are; NULL: they are none. */
 static QmPdfHead *
-try_lines (const GPtrArray *lines, guint first, guint n, double gap)
+try_lines (const GPtrArray *lines, guint first, guint n, double factor)
 {
   QmPdfHead *head = g_new0 (QmPdfHead, 1);
   gboolean good = TRUE;
@@ -145,7 +155,7 @@ try_lines (const GPtrArray *lines, guint first, guint n, double gap)
   for (guint i = first; good && i < first + n; i++)
     {
       const QmPdfLine *line = line_at (lines, i);
-      g_autoptr (GArray) runs = qm_pdf_line_runs (line, gap);
+      g_autoptr (GArray) runs = qm_pdf_line_runs (line, factor * line->space);
 
       head->height = MAX (head->height, qm_pdf_line_height (line));
       for (guint j = 0; good && j < runs->len; j++)
@@ -178,16 +188,16 @@ is_close (const GPtrArray *lines, guint above, double most)
 static QmPdfHead *
 best_at (const GPtrArray *lines, guint first)
 {
-  static const double gaps[] = { QM_PDF_SPACE, QM_PDF_GAP, 1.0 };
+  static const double factors[] = { 1, 1.5, 2.5 };
   QmPdfHead *best = NULL;
 
   for (guint n = 1; n <= LOOK_LINES && first + n <= lines->len; n++)
     {
       if (line_at (lines, first + n - 1)->words->len > 8 * QM_PDF_MOST_COLUMNS)
         break;
-      for (guint i = 0; i < G_N_ELEMENTS (gaps); i++)
+      for (guint i = 0; i < G_N_ELEMENTS (factors); i++)
         {
-          QmPdfHead *head = try_lines (lines, first, n, gaps[i]);
+          QmPdfHead *head = try_lines (lines, first, n, factors[i]);
 
           if (head == NULL || (best != NULL && best->score >= head->score))
             {
@@ -208,7 +218,7 @@ best_at (const GPtrArray *lines, guint first)
 static gboolean
 belongs (const QmPdfHead *head, const QmPdfLine *line)
 {
-  g_autoptr (GArray) runs = qm_pdf_line_runs (line, QM_PDF_SPACE);
+  g_autoptr (GArray) runs = qm_pdf_line_runs (line, line->space);
   g_autofree char *text = qm_pdf_line_text (line, 0, line->words->len);
   g_autofree char *alternative = qm_csv_alternative_parse (text, NULL);
 
@@ -220,8 +230,13 @@ belongs (const QmPdfHead *head, const QmPdfLine *line)
       gboolean covered = FALSE;
 
       for (guint j = 0; j < head->n_names; j++)
-        covered = covered || overlap (&head->boxes[j], &run->box);
-      if (!covered || is_amount (run->text))
+        covered = covered
+                  || (overlap (&head->boxes[j], &run->box)
+                      && (run->n < MANY_WORDS
+                          || width (&run->box)
+                                 < MUCH_WIDER * width (&head->boxes[j])));
+      if (!covered || is_amount (run->text)
+          || qm_csv_cell_is_on_request (run->text))
         return FALSE;
     }
   return TRUE;
@@ -255,13 +270,35 @@ is_whole (const GPtrArray *lines,
              || is_set_off (lines, larger->first, larger->first + larger->n));
 }
 
-/* Takes lines in below (step 1) or above (step -1) that belong to it. */
+/* Whether a head has come before, with these names. */
+static gboolean
+is_known (const GPtrArray *heads, const QmPdfHead *head)
+{
+  for (guint i = 0; i < heads->len; i++)
+    {
+      const QmPdfHead *other = g_ptr_array_index (heads, i);
+      guint j = 0;
+
+      while (j < head->n_names && j < other->n_names
+             && strcmp (head->names[j], other->names[j]) == 0)
+        j++;
+      if (j == head->n_names && j == other->n_names)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Takes lines in below (step 1) or above (step -1) that belong to it, until it
+ * is one that has come before. */
 static QmPdfHead *
-extend (QmPdfHead *head, const GPtrArray *lines, int step)
+extend (QmPdfHead *head,
+        const GPtrArray *lines,
+        const GPtrArray *heads,
+        int step)
 {
   guint first = head->first, n = head->n;
 
-  while (n < MOST_LINES)
+  while (n < MOST_LINES && !is_known (heads, head))
     {
       guint above = step > 0 ? first + n - 1 : first - 1;
       QmPdfHead *larger;
@@ -271,7 +308,7 @@ extend (QmPdfHead *head, const GPtrArray *lines, int step)
         break;
       first -= step < 0;
       n++;
-      larger = try_lines (lines, first, n, QM_PDF_SPACE);
+      larger = try_lines (lines, first, n, 1);
       if (larger == NULL)
         continue;
       if (is_whole (lines, head, larger))
@@ -287,9 +324,10 @@ extend (QmPdfHead *head, const GPtrArray *lines, int step)
 }
 
 static QmPdfHead *
-complete (QmPdfHead *head, const GPtrArray *lines)
+complete (QmPdfHead *head, const GPtrArray *lines, const GPtrArray *heads)
 {
-  return extend (extend (head, lines, 1), lines, -1);
+  head = extend (head, lines, heads, 1);
+  return extend (head, lines, heads, -1);
 }
 
 /* The best head at a line, unless one that begins within it is as good. */
@@ -321,7 +359,7 @@ qm_pdf_heads (const GPtrArray *lines)
 
       if (head == NULL)
         continue;
-      head = complete (head, lines);
+      head = complete (head, lines, heads);
       if (head->score > best)
         g_ptr_array_set_size (heads, 0);
       best = MAX (best, head->score);

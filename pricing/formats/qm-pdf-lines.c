@@ -7,6 +7,19 @@
 /* Middles of words of one line are no further apart than so much of the lower
  * one's height. */
 #define SAME_LINE 0.4
+/* Spaces are between so many heights of a line, ... */
+#define LEAST  0.1
+#define WIDEST 0.8
+/* ... told apart in so many steps; of fewer nothing is concluded, but that they
+ * are as usual. */
+#define STEPS 35
+#define FEW   12
+#define USUAL 0.29
+/* A gap that is so many times a space is none, ... */
+#define MORE 1.45
+/* ... and so many times, not one between words that have to do with each
+ * other. */
+#define MUCH_MORE 2.2
 
 void
 qm_pdf_line_free (QmPdfLine *line)
@@ -117,14 +130,59 @@ add_lines (GPtrArray *lines, const QmPdfPage *page, guint number)
     }
 }
 
+/* What most spaces between words are, in heights: those in most lines of a
+ * document are alike, and in typewriter faces wider than in others. */
+static double
+common_space (const GPtrArray *lines)
+{
+  guint counts[STEPS + 2] = { 0 }, most = 0;
+  double common = USUAL;
+
+  for (guint i = 0; i < lines->len; i++)
+    {
+      const QmPdfLine *line = g_ptr_array_index (lines, i);
+      double high = qm_pdf_line_height (line);
+
+      for (guint j = 1; j < line->words->len; j++)
+        {
+          double gap =
+              g_array_index (line->words, QmPdfWord, j).box.left
+              - g_array_index (line->words, QmPdfWord, j - 1).box.right;
+
+          if (gap > LEAST * high && gap < WIDEST * high)
+            counts[(guint) (gap / high / WIDEST * STEPS) + 1]++;
+        }
+    }
+  for (guint i = 1; i <= STEPS; i++)
+    {
+      guint n = counts[i - 1] + 2 * counts[i] + counts[i + 1];
+
+      if (n > most)
+        {
+          most = n;
+          common = (i - 0.5) * WIDEST / STEPS;
+        }
+    }
+  return most >= FEW ? MAX (common, USUAL) : USUAL;
+}
+
 GPtrArray *
 qm_pdf_lines (const GPtrArray *pages)
 {
   GPtrArray *lines =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_pdf_line_free);
+  double space;
 
   for (guint i = 0; i < pages->len; i++)
     add_lines (lines, g_ptr_array_index (pages, i), i);
+  space = common_space (lines);
+  for (guint i = 0; i < lines->len; i++)
+    {
+      QmPdfLine *line = g_ptr_array_index (lines, i);
+
+      line->space = MORE * space * qm_pdf_line_height (line);
+      line->gap = MUCH_MORE * space * qm_pdf_line_height (line);
+    }
   return lines;
 }
 
@@ -165,7 +223,7 @@ GArray *
 qm_pdf_line_runs (const QmPdfLine *line, double gap)
 {
   GArray *runs = g_array_new (FALSE, FALSE, sizeof (QmPdfRun));
-  double most = gap * qm_pdf_line_height (line), right = 0;
+  double right = 0;
   guint first = 0;
 
   g_array_set_clear_func (runs, clear_run);
@@ -173,7 +231,7 @@ qm_pdf_line_runs (const QmPdfLine *line, double gap)
     {
       const QmPdfBox *box = &g_array_index (line->words, QmPdfWord, i).box;
 
-      if (i > first && box->left - right > most)
+      if (i > first && box->left - right > gap)
         {
           end_run (runs, line, first, i);
           first = i;

@@ -13,6 +13,9 @@ typedef struct
   guint page;
   QmPdfBox box;
   GArray *words; /* of QmPdfWord, from left to right; their text is borrowed */
+  double space;  /* a gap that is wider is none between words, in points, ... */
+  double gap;    /* ... and one that is wider than this is one between columns
+                    or cells that have nothing to do with each other */
 } QmPdfLine;
 
 /* Words of a line that belong together. */
@@ -22,12 +25,6 @@ typedef struct
   guint first, n; /* among those of the line */
   char *text;
 } QmPdfRun;
-
-/* A gap that is wider than so many heights of a line may be one between two
- * columns; spaces between words are narrower, ... */
-#define QM_PDF_SPACE 0.42
-/* ... and one that is wider than so many is no space. */
-#define QM_PDF_GAP 0.62
 
 /* All lines, page by page and from above.
  *
@@ -41,7 +38,7 @@ void qm_pdf_line_free (QmPdfLine *line);
 /* The height of a line's letters, as that of its largest box. */
 double qm_pdf_line_height (const QmPdfLine *line);
 
-/* Divides a line where gaps are wider than so many of its heights.
+/* Divides a line where gaps are wider than so many points.
  *
  * Returns: (transfer full): of QmPdfRun. */
 GArray *qm_pdf_line_runs (const QmPdfLine *line, double gap);

@@ -76,6 +76,23 @@ qm_pdf_common_gap (const QmPdfBody *body, const GPtrArray *lines)
   return g_array_index (gaps, double, gaps->len / 2);
 }
 
+/* Whether a line is the name of an alternative and nothing else, "Option A": it
+ * is never of one row with another. */
+static gboolean
+is_name (const GPtrArray *lines, guint i)
+{
+  const QmPdfLine *line = line_at (lines, i);
+  g_autofree char *text = NULL;
+  g_autofree char *name = NULL;
+  const char *rest = "";
+
+  if (line->words->len > 4)
+    return FALSE;
+  text = qm_pdf_line_text (line, 0, line->words->len);
+  name = qm_csv_alternative_parse (text, &rest);
+  return name != NULL && rest[strspn (rest, " :.-")] == '\0';
+}
+
 /* Divides the lines behind one with an amount, up to the next one: where the
  * gap is as wide as between rows, there begins a row. */
 static void
@@ -91,7 +108,8 @@ divide (GArray *rows,
   for (guint i = from + 1; i <= to; i++)
     widest = MAX (widest, gap_above (lines, body->first, i));
   for (guint i = from + 1; i <= to; i++)
-    if (gap_above (lines, body->first, i) >= MIN (widest, common) - SAME_GAP)
+    if (gap_above (lines, body->first, i) >= MIN (widest, common) - SAME_GAP
+        || is_name (lines, i) || is_name (lines, i - 1))
       g_array_append_val (rows, i);
 }
 
@@ -111,7 +129,8 @@ divide_end (GArray *rows,
   if (common < G_MAXDOUBLE)
     least = common - SAME_GAP;
   for (guint i = from + 1; i <= to; i++)
-    if (gap_above (lines, body->first, i) >= least)
+    if (gap_above (lines, body->first, i) >= least || is_name (lines, i)
+        || is_name (lines, i - 1))
       g_array_append_val (rows, i);
 }
 
@@ -119,7 +138,7 @@ GArray *
 qm_pdf_rows (const QmPdfBody *body, const GPtrArray *lines)
 {
   GArray *rows = g_array_new (FALSE, FALSE, sizeof (guint));
-  double common = qm_pdf_common_gap (body, lines);
+  double common = body->common;
   guint last = body->first;
   gboolean any = FALSE;
 
@@ -168,8 +187,7 @@ begins_number (const QmPdfLine *line, guint i)
     return TRUE;
   return is_number (word_at (line, i)->text)
          && (i + 1 == n || is_number (word_at (line, i + 1)->text)
-             || word_at (line, i + 1)->box.left - box->right
-                    > QM_PDF_SPACE * qm_pdf_line_height (line));
+             || word_at (line, i + 1)->box.left - box->right > line->space);
 }
 
 static gboolean
@@ -191,7 +209,7 @@ is_cut (const QmPdfBody *body, const QmPdfLine *line, guint i, gboolean whole)
   double height = qm_pdf_line_height (line);
   double gap = behind->left - before->right;
 
-  if (gap > QM_PDF_GAP * height)
+  if (gap > line->gap)
     return TRUE;
   for (guint j = 0; j + 1 < body->head->n_names; j++)
     {
@@ -200,7 +218,7 @@ is_cut (const QmPdfBody *body, const QmPdfLine *line, guint i, gboolean whole)
 
       if (edge < before->left || edge > behind->left + 0.5)
         continue;
-      if (gap > QM_PDF_SPACE * height && between)
+      if (gap > line->space && between)
         return TRUE;
       if (gap > NARROW * height && begins_number (line, i)
           && ((between && !whole) || is_of_amounts (body->head->fields[j + 1])))
@@ -277,7 +295,7 @@ qm_pdf_row_cells (const QmPdfBody *body,
   for (guint i = first; i < end; i++)
     {
       const QmPdfLine *line = line_at (lines, i);
-      g_autoptr (GArray) runs = qm_pdf_line_runs (line, QM_PDF_SPACE);
+      g_autoptr (GArray) runs = qm_pdf_line_runs (line, line->space);
       guint n = line->words->len, from = 0;
 
       for (guint j = 1; j <= n; j++)

@@ -34,6 +34,7 @@ typedef struct
   const QmPdfHead *head;
   guint first, end;                  /* lines */
   double edges[QM_PDF_MOST_COLUMNS]; /* the right ends of its columns */
+  double common;                     /* the gap between two rows */
 } QmPdfBody;
 
 /* All heads of the table that is the quote's, from the one that names most; the
@@ -65,7 +66,8 @@ void qm_pdf_edges (GArray *bodies, const GPtrArray *lines);
  * than those between lines of a cell.  G_MAXDOUBLE: it is not known. */
 double qm_pdf_common_gap (const QmPdfBody *body, const GPtrArray *lines);
 
-/* The rows of a body: those of its lines that belong together.
+/* The rows of a body, by its common gap: those of its lines that belong
+ * together.
  *
  * Returns: (transfer full): of guint, the first line of each and the end. */
 GArray *qm_pdf_rows (const QmPdfBody *body, const GPtrArray *lines);

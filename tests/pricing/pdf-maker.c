@@ -38,6 +38,38 @@ const PdfLayout pdf_layouts[] = {
 };
 const guint pdf_n_layouts = G_N_ELEMENTS (pdf_layouts);
 
+void
+pdf_layout_by_chance (guint32 seed, PdfLayout *layout)
+{
+  static const char *const fonts[] = {
+    "DejaVu Sans 8",  "DejaVu Sans 9",      "DejaVu Sans Condensed 10",
+    "Cantarell 9",    "Cantarell 11",       "DejaVu Serif 8",
+    "DejaVu Serif 9", "DejaVu Sans Mono 7",
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  gboolean letter = g_rand_boolean (rand);
+
+  layout->name = "chance";
+  layout->width = letter ? 612 : 595.28;
+  layout->height = letter ? 792 : 841.89;
+  layout->margin = g_rand_double_range (rand, 36, 60);
+  layout->font = fonts[g_rand_int_range (rand, 0, G_N_ELEMENTS (fonts))];
+  layout->across = g_rand_double_range (rand, 2.5, 7);
+  layout->above = g_rand_double_range (rand, 0, 6);
+  layout->align = (PdfAlign) g_rand_int_range (rand, 0, 3);
+  layout->upright = 0.5 * g_rand_int_range (rand, 0, 3);
+  layout->ruled = g_rand_boolean (rand);
+  layout->bold = g_rand_boolean (rand);
+  layout->glued = g_rand_boolean (rand);
+  layout->rows_a_page = (guint) g_rand_int_range (rand, 0, 6);
+  layout->foot = g_rand_boolean (rand);
+  layout->narrow = g_rand_double_range (rand, 0.3, 1);
+  /* Rows that are as close as lines of a cell cannot be told from them where
+   * those with the amounts are not the first. */
+  if (layout->above < 1)
+    layout->upright = 0;
+}
+
 typedef struct
 {
   const PdfLayout *layout;
@@ -188,7 +220,7 @@ measure_columns (Painter *painter)
               MAX (most, width_of_words (painter,
                                          qm_sheet_cell (painter->sheet, row, i),
                                          FALSE));
-      painter->widths[i] = most + 2 * painter->layout->across;
+      painter->widths[i] = most + 2 * painter->layout->across + 1;
       room -= (int) i == description ? 0 : painter->widths[i];
     }
   g_assert_cmpint (description, >=, 0);

@@ -34,6 +34,9 @@ typedef struct
 extern const PdfLayout pdf_layouts[];
 extern const guint pdf_n_layouts;
 
+/* Another one, with something of each; the same for the same number. */
+void pdf_layout_by_chance (guint32 seed, PdfLayout *layout);
+
 /* The PDF of a sheet that is read by a mapping. */
 GBytes *pdf_draw_table (const PdfLayout *layout,
                         const QmSheet *sheet,

@@ -7,10 +7,13 @@
 #include "tests/pricing/pdf-maker.h"
 #include "tests/pricing/procurement.h"
 
+/* So many layouts besides those that have a name. */
+#define BY_CHANCE 20
+
 typedef struct
 {
   const char *file;
-  const PdfLayout *layout;
+  PdfLayout layout;
 } Drawing;
 
 static GBytes *
@@ -28,7 +31,7 @@ draw (const Drawing *drawing)
   g_assert_nonnull (mapping);
   sheet = qm_sheet_new (text, size, mapping->delimiter, 0, NULL, NULL);
   g_assert_nonnull (sheet);
-  return pdf_draw_table (drawing->layout, sheet, mapping);
+  return pdf_draw_table (&drawing->layout, sheet, mapping);
 }
 
 static void
@@ -49,6 +52,18 @@ test_drawing (gconstpointer data)
     procurement_check (drawing->file, bytes);
 }
 
+static void
+add_drawing (const char *file, const PdfLayout *layout, guint number)
+{
+  Drawing *drawing = g_new0 (Drawing, 1);
+  g_autofree char *path =
+      g_strdup_printf ("/pdf/%s-%u/%s", layout->name, number, file);
+
+  drawing->file = file;
+  drawing->layout = *layout;
+  g_test_add_data_func_full (path, drawing, test_drawing, g_free);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -61,18 +76,20 @@ main (int argc, char **argv)
   procurement_begin ();
   names = procurement_files (endings);
   for (guint i = 0; i < names->len; i++)
-    for (guint j = 0; j < pdf_n_layouts; j++)
-      if (full || i % pdf_n_layouts == j)
-        {
-          Drawing *drawing = g_new0 (Drawing, 1);
-          g_autofree char *path = NULL;
+    {
+      const char *file = g_ptr_array_index (names, i);
 
-          drawing->file = g_ptr_array_index (names, i);
-          drawing->layout = &pdf_layouts[j];
-          path = g_strdup_printf ("/pdf/%s/%s", drawing->layout->name,
-                                  drawing->file);
-          g_test_add_data_func_full (path, drawing, test_drawing, g_free);
+      for (guint j = 0; j < pdf_n_layouts; j++)
+        if (full || i % pdf_n_layouts == j)
+          add_drawing (file, &pdf_layouts[j], j);
+      for (guint j = 0; full && j < BY_CHANCE; j++)
+        {
+          PdfLayout layout;
+
+          pdf_layout_by_chance (j, &layout);
+          add_drawing (file, &layout, j);
         }
+    }
   result = g_test_run ();
   procurement_end ();
   return result;
