@@ -457,12 +457,96 @@ complete_bodies (Table *table)
     }
 }
 
+/* Whether a text is the name of something that holds for a whole quote. */
+static gboolean
+is_name_of_quote (const char *text)
+{
+  int tax;
+
+  switch (qm_csv_field_of (text, &tax))
+    {
+    case QM_CSV_VENDOR:
+    case QM_CSV_QUOTE:
+    case QM_CSV_SUPERSEDES:
+    case QM_CSV_ISSUED:
+    case QM_CSV_VALID_FROM:
+    case QM_CSV_VALID_UNTIL:
+    case QM_CSV_CURRENCY:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+/* The only run that stands below a name; NULL: there is none, or the name that
+ * is there has a name below. */
+static const QmPdfRun *
+value_below (const QmPdfRun *name, const GArray *values)
+{
+  const QmPdfRun *found = NULL;
+
+  for (guint i = 0; i < values->len; i++)
+    {
+      const QmPdfRun *value = &g_array_index (values, QmPdfRun, i);
+
+      if (MIN (name->box.right, value->box.right)
+          <= MAX (name->box.left, value->box.left))
+        continue;
+      if (found != NULL || is_name_of_quote (value->text))
+        return NULL;
+      found = value;
+    }
+  return found;
+}
+
+/* "Number    Date    Valid until" and their values below: each name and its
+ * value beside each other.  FALSE without an error: it is not that. */
+static gboolean
+add_names (Table *table,
+           const QmPdfLine *line,
+           const QmPdfLine *below,
+           guint column)
+{
+  g_autoptr (GArray) names = qm_pdf_line_runs (line, line->gap);
+  g_autoptr (GArray) values = qm_pdf_line_runs (below, below->gap);
+
+  if (line->page != below->page || names->len < 2 || values->len != names->len
+      || names->len > QM_PDF_MOST_COLUMNS
+      || below->box.top - line->box.bottom > 1.5 * qm_pdf_line_height (line))
+    return FALSE;
+  for (guint i = 0; i < names->len; i++)
+    {
+      const QmPdfRun *name = &g_array_index (names, QmPdfRun, i);
+
+      if (!is_name_of_quote (name->text) || value_below (name, values) == NULL)
+        return FALSE;
+    }
+  for (guint i = 0; i < names->len; i++)
+    {
+      const QmPdfRun *name = &g_array_index (names, QmPdfRun, i);
+
+      if (!add_cell (table, column + 2 * i, name->text)
+          || !add_cell (table, column + 2 * i + 1,
+                        value_below (name, values)->text))
+        return FALSE;
+    }
+  table->row++;
+  return TRUE;
+}
+
 static gboolean
 add_lines (Table *table, guint first, guint end, guint column)
 {
   for (guint i = first; i < end; i++)
-    if (!add_loose (table, line_at (table->lines, i), column))
-      return FALSE;
+    {
+      const QmPdfLine *line = line_at (table->lines, i);
+
+      if (i + 1 < end
+          && add_names (table, line, line_at (table->lines, i + 1), column))
+        i++;
+      else if (*table->error != NULL || !add_loose (table, line, column))
+        return FALSE;
+    }
   return TRUE;
 }
 
@@ -532,13 +616,14 @@ qm_pdf_cells (const GPtrArray *pages, GCancellable *cancellable, GError **error)
   g_autoptr (GPtrArray) lines = qm_pdf_lines (pages);
   g_autoptr (GPtrArray) heads = NULL;
   g_autoptr (GArray) bodies = g_array_new (FALSE, FALSE, sizeof (QmPdfBody));
+  g_autoptr (GError) problem = NULL;
   g_autoptr (GHashTable) seen =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   Table table = { .lines = lines,
                   .bodies = bodies,
                   .seen = seen,
                   .cells = cells,
-                  .error = error };
+                  .error = &problem };
 
   if (lines->len == 0)
     {
@@ -553,6 +638,9 @@ qm_pdf_cells (const GPtrArray *pages, GCancellable *cancellable, GError **error)
   heads = qm_pdf_heads (lines);
   table.heads = heads;
   if (!add_table (&table, cancellable))
-    return NULL;
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return NULL;
+    }
   return g_steal_pointer (&cells);
 }

@@ -381,6 +381,33 @@ check_table (GBytes *bytes, guint warnings)
   g_assert_cmpuint (n, ==, warnings);
 }
 
+/* Names of what holds for the quote, and their values below them. */
+static void
+test_names_above (void)
+{
+  g_autofree char *commands = g_strconcat (
+      "BT /F 10 Tf 1 0 0 1 50 760 Tm (Quote Number) Tj 1 0 0 1 200 760 Tm "
+      "(Date) "
+      "Tj 1 0 0 1 350 760 Tm (Valid until) Tj 1 0 0 1 50 747 Tm (Q-88) Tj "
+      "1 0 0 1 200 747 Tm (2026-05-04) Tj 1 0 0 1 350 747 Tm (2026-06-05) Tj "
+      "ET\n",
+      table, NULL);
+  g_autoptr (GBytes) content = build_stream (commands);
+  g_autoptr (GBytes) bytes = build_page (content, CATALOG, "", "null");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmImport) import = NULL;
+  const QmQuote *quote;
+
+  if (!have_program ())
+    return;
+  import = import_bytes (bytes, &error);
+  g_assert_no_error (error);
+  quote = g_ptr_array_index (import->quotes, 0);
+  g_assert_cmpstr (quote->number, ==, "Q-88");
+  g_assert_cmpint (quote->issued_on.month, ==, 5);
+  g_assert_cmpint (quote->valid_until.month, ==, 6);
+}
+
 /* What a PDF wants to have done is not done. */
 static void
 test_scripts (void)
@@ -554,6 +581,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pdf/no-network", test_no_network);
   g_test_add_func ("/pdf/cancelled", test_cancelled);
   g_test_add_func ("/pdf/answers", test_answers);
+  g_test_add_func ("/pdf/names-above", test_names_above);
   g_test_add_func ("/pdf/scripts", test_scripts);
   g_test_add_func ("/pdf/locked", test_locked);
   g_test_add_func ("/pdf/scanned", test_scanned);
