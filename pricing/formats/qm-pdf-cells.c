@@ -219,6 +219,18 @@ clear_cells (char *cells[QM_PDF_MOST_COLUMNS])
     g_clear_pointer (&cells[i], g_free);
 }
 
+/* Whether a text goes on where another left off: "(optional)", "memory
+ * (optional)", but not "optional: memory". */
+static gboolean
+goes_on (const char *text)
+{
+  g_autofree char *word = g_strndup (text, strcspn (text, " "));
+
+  return *text == '('
+         || (g_unichar_islower (g_utf8_get_char (text))
+             && qm_csv_words_offer (word) <= QM_CSV_OFFERED_PERHAPS);
+}
+
 /* Whether a row is the rest of the one above, which had more to say than fits
  * a line: it has but words below the description, with no more room above than
  * lines of one cell have. */
@@ -249,7 +261,9 @@ is_rest (const Table *table,
   alternative = qm_csv_alternative_parse (cells[description], NULL);
   return gap < 0.3 * qm_pdf_line_height (second) && alternative == NULL
          && qm_csv_row_kind_of (cells[description]) == QM_CSV_ROW_LINE
-         && qm_csv_words_offer (cells[description]) == QM_CSV_OFFERED_PLAINLY;
+         && (goes_on (cells[description])
+             || qm_csv_words_offer (cells[description])
+                    == QM_CSV_OFFERED_PLAINLY);
 }
 
 /* Whether a row has an amount, so that another may be the rest of it. */
@@ -340,13 +354,6 @@ is_below_cell (const Table *table,
         }
     }
   return FALSE;
-}
-
-/* Whether a text goes on where another left off: "(optional)". */
-static gboolean
-goes_on (const char *text)
-{
-  return *text == '(' || g_unichar_islower (g_utf8_get_char (text));
 }
 
 /* Which lines behind a body still are of its last row: those that are as close

@@ -88,7 +88,7 @@ ends_with_amount (const QmPdfHead *head,
 {
   guint end = run->first + run->n;
 
-  for (guint n = 1; n <= MIN (run->n, MOST_WORDS); n++)
+  for (guint n = MIN (run->n, MOST_WORDS); n > 0; n--)
     {
       g_autofree char *text = qm_pdf_line_text (line, end - n, end);
       double left = g_array_index (line->words, QmPdfWord, end - n).box.left;
@@ -157,27 +157,35 @@ is_below (const QmPdfBox *a, const QmPdfBox *b)
 }
 
 /* Whether a line at the end of a page is what vendors print at its foot, though
- * there is a number in it below the amounts: it is far away or of smaller
- * letters, and no amount above begins or ends where that number does and is
+ * there is a number in it below the amounts: it is far from them or of smaller
+ * letters, and none of them begins or ends where that number does and is
  * written so. */
 static gboolean
 is_foot (const QmPdfHead *head, const GPtrArray *lines, guint first, guint i)
 {
   const QmPdfLine *line = line_at (lines, i);
   double height = qm_pdf_line_height (line);
+  gboolean apart = height <= MUCH_SMALLER * head->height;
+  gboolean alone = TRUE;
+  double widest = 0;
   Amount amount, other;
-  guint looked = 0;
 
-  if (i == first || !find_amount (head, lines, i, &amount)
-      || (height > MUCH_SMALLER * head->height
-          && line->box.top - line_at (lines, i - 1)->box.bottom < FAR * height))
+  if (!find_amount (head, lines, i, &amount))
     return FALSE;
-  for (guint j = i; j > first && looked < MOST_LOOKED; j--, looked++)
-    if (qm_pdf_line_height (line_at (lines, j - 1)) > height - 0.1
-        && find_amount (head, lines, j - 1, &other)
-        && amount.plain <= other.plain && is_below (&amount.box, &other.box))
-      return FALSE;
-  return TRUE;
+  for (guint j = i; j > first && i - j < MOST_LOOKED; j--)
+    {
+      const QmPdfLine *above = line_at (lines, j - 1);
+
+      widest = MAX (widest, line_at (lines, j)->box.top - above->box.bottom);
+      if (!find_amount (head, lines, j - 1, &other))
+        continue;
+      apart = apart || (alone && widest > FAR * height);
+      alone = FALSE;
+      if (qm_pdf_line_height (above) > height - 0.1
+          && amount.plain <= other.plain && is_below (&amount.box, &other.box))
+        return FALSE;
+    }
+  return alone ? widest > 2 * FAR * height : apart;
 }
 
 guint
