@@ -111,12 +111,13 @@ has_neighbour (const GPtrArray *lines, guint i)
 {
   const QmPdfLine *line = line_at (lines, i);
   double middle = (line->box.top + line->box.bottom) / 2;
+  double least = 0.2 * qm_pdf_line_height (line);
 
   if (i > 0 && line_at (lines, i - 1)->page == line->page
-      && line_at (lines, i - 1)->box.bottom > middle)
+      && line_at (lines, i - 1)->box.bottom > middle - least)
     return TRUE;
   return i + 1 < lines->len && line_at (lines, i + 1)->page == line->page
-         && line_at (lines, i + 1)->box.top < middle;
+         && line_at (lines, i + 1)->box.top < middle + least;
 }
 
 /* Whether a line has such an amount, and where the last one stands. */

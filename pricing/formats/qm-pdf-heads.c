@@ -21,6 +21,8 @@
  * name; the rest of a name is not. */
 #define MANY_WORDS 4
 #define MUCH_WIDER 2.0
+/* Gaps differ by more points than that. */
+#define CLOSER 0.7
 /* Names overlap where they do by more points than that. */
 #define OVERLAP 0.5
 
@@ -288,6 +290,21 @@ is_known (const GPtrArray *heads, const QmPdfHead *head)
   return FALSE;
 }
 
+/* Whether a line is closer to the one below than to the one above: it is the
+ * first of a row. */
+static gboolean
+is_closer_below (const GPtrArray *lines, guint i)
+{
+  const QmPdfLine *line = line_at (lines, i), *next;
+
+  if (i + 1 >= lines->len)
+    return FALSE;
+  next = line_at (lines, i + 1);
+  return next->page == line->page
+         && next->box.top - line->box.bottom + CLOSER
+                < line->box.top - line_at (lines, i - 1)->box.bottom;
+}
+
 /* Takes lines in below (step 1) or above (step -1) that belong to it, until it
  * is one that has come before. */
 static QmPdfHead *
@@ -304,7 +321,8 @@ extend (QmPdfHead *head,
       QmPdfHead *larger;
 
       if (above >= lines->len || !is_close (lines, above, TIGHT)
-          || !belongs (head, line_at (lines, step > 0 ? above + 1 : above)))
+          || !belongs (head, line_at (lines, step > 0 ? above + 1 : above))
+          || (step > 0 && is_closer_below (lines, above + 1)))
         break;
       first -= step < 0;
       n++;
