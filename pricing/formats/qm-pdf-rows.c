@@ -13,6 +13,9 @@
 #define SAME_GAP 0.7
 /* One is wider than another by so many points. */
 #define CLEARLY 2.0
+/* Of the way from the gap between lines of a cell to that between rows, that of
+ * another row has gone so much. */
+#define ROW 0.7
 /* Lines of one cell are closer than so many heights. */
 #define WITHIN_CELL 0.35
 /* Between a label and the amount beside it there is no less, in heights. */
@@ -103,13 +106,21 @@ divide (GArray *rows,
         guint to,
         double common)
 {
-  double widest = -G_MAXDOUBLE;
+  double widest = -G_MAXDOUBLE, narrowest = G_MAXDOUBLE, least;
 
   for (guint i = from + 1; i <= to; i++)
-    widest = MAX (widest, gap_above (lines, body->first, i));
+    {
+      double gap = gap_above (lines, body->first, i);
+
+      widest = MAX (widest, gap);
+      narrowest = MIN (narrowest, gap);
+    }
+  least = MIN (widest, common) - SAME_GAP;
+  if (least > narrowest + CLEARLY)
+    least = narrowest + ROW * (least - narrowest);
   for (guint i = from + 1; i <= to; i++)
-    if (gap_above (lines, body->first, i) >= MIN (widest, common) - SAME_GAP
-        || is_name (lines, i) || is_name (lines, i - 1))
+    if (gap_above (lines, body->first, i) >= least || is_name (lines, i)
+        || is_name (lines, i - 1))
       g_array_append_val (rows, i);
 }
 
@@ -269,6 +280,23 @@ append (char **cell, const char *text)
   *cell = both;
 }
 
+/* The column of a text; a label of a total is put to the descriptions where it
+ * stands below the quantities, which would make it a line. */
+static guint
+column_of_text (const QmPdfBody *body, const QmPdfBox *box, const char *text)
+{
+  const QmPdfHead *head = body->head;
+  guint column = column_of (body, box);
+
+  if (head->fields[column] != QM_CSV_QUANTITY
+      || qm_csv_row_kind_of (text) == QM_CSV_ROW_LINE)
+    return column;
+  for (guint i = 0; i < head->n_names; i++)
+    if (head->fields[i] == QM_CSV_DESCRIPTION)
+      return i;
+  return column;
+}
+
 static void
 add_run (const QmPdfBody *body,
          const QmPdfLine *line,
@@ -281,7 +309,7 @@ add_run (const QmPdfBody *body,
 
   for (guint i = first + 1; i < end; i++)
     qm_pdf_box_join (&box, &g_array_index (line->words, QmPdfWord, i).box);
-  append (&cells[column_of (body, &box)], text);
+  append (&cells[column_of_text (body, &box, text)], text);
 }
 
 void

@@ -504,7 +504,7 @@ test_damaged (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (QmImport) import = NULL;
 
-      refuse_bytes (part, QM_READ_ERROR_MALFORMED, "cut off");
+      refuse_bytes (part, QM_READ_ERROR_MALFORMED, "its end is missing");
       /* With an end it is what can be saved of it, and that is said. */
       import = import_bytes (ended, &error);
       if (import != NULL)
