@@ -242,10 +242,11 @@ read_host_memory (const QmBenchOptions *options,
   return QM_OK;
 }
 
-QmStatus
-qm_bench_read_offload (const QmBenchOptions *options,
-                       QmSharding *sharding,
-                       QmError *error)
+/* Reads what --offload says, QM_SHARDING_NONE without it. */
+static QmStatus
+read_offload (const QmBenchOptions *options,
+              QmSharding *sharding,
+              QmError *error)
 {
   *sharding = QM_SHARDING_NONE;
   if (options->offload == NULL
@@ -273,7 +274,7 @@ qm_bench_read_sharding (const QmBenchOptions *options,
                         QmError *error)
 {
   QmSharding offload;
-  QmStatus status = qm_bench_read_offload (options, &offload, error);
+  QmStatus status = read_offload (options, &offload, error);
 
   if (status != QM_OK)
     return status;
@@ -402,7 +403,7 @@ qm_bench_open_device (const QmBenchOptions *options,
       && info.target.kind == QM_DEVICE_CPU)
     say_why_cpu ();
   if (status == QM_OK)
-    status = qm_device_open_as (info.id, architecture, device, error);
+    status = qm_device_open (info.id, architecture, device, error);
   if (status == QM_STATUS_NOT_FOUND)
     status = error->status = QM_STATUS_DEVICE;
   if (status == QM_STATUS_INVALID && architecture != 0)

@@ -29,8 +29,10 @@
 
 extern char **environ;
 
-bool
-qm_bench_first_host (const char *list, char *host, size_t size)
+/* The first machine of a list as Slurm writes it, "gpu[01-03,7],login":
+ * "gpu01"; false: it is no such list, or longer than `size`. */
+static bool
+first_host (const char *list, char *host, size_t size)
 {
   size_t n = 0;
 
@@ -134,7 +136,7 @@ find_slurm_place (const Launched *launched, char *place, size_t size)
   if (list == NULL)
     list = getenv ("SLURM_JOB_NODELIST");
   if (launched->job < 0 || list == NULL
-      || !qm_bench_first_host (list, host, sizeof host))
+      || !first_host (list, host, sizeof host))
     return false;
   if (getaddrinfo (host, NULL, NULL, &found) == 0)
     freeaddrinfo (found);

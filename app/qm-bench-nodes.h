@@ -18,10 +18,6 @@
  * QM_STATUS_USAGE where they contradict each other or do not suffice. */
 QmStatus qm_bench_find_nodes (QmBenchOptions *options, QmError *error);
 
-/* The first machine of a list as Slurm writes it, "gpu[01-03,7],login":
- * "gpu01"; false: it is no such list, or longer than `size`. */
-bool qm_bench_first_host (const char *list, char *host, size_t size);
-
 /* How many machines work together, 1 without others. */
 int qm_bench_nodes (const QmBenchOptions *options);
 

@@ -119,11 +119,6 @@ QmStatus qm_bench_read_methods (const QmBenchOptions *options,
                                 unsigned *methods,
                                 QmError *error);
 
-/* Reads what --offload says, QM_SHARDING_NONE without it. */
-QmStatus qm_bench_read_offload (const QmBenchOptions *options,
-                                QmSharding *sharding,
-                                QmError *error);
-
 /* Fills in what --sharding and --offload say, of the ranks that `plan` has;
  * each alone says the variant of both. */
 QmStatus qm_bench_read_sharding (const QmBenchOptions *options,

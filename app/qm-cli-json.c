@@ -66,8 +66,10 @@ qm_cli_json_number (double value, int decimals)
   return json_real (isfinite (rounded) ? rounded : value);
 }
 
-json_t *
-qm_cli_json_minor (gint64 minor)
+/* An amount in major units from minor ones, with two decimals; null below
+ * zero. */
+static json_t *
+minor_or_null (gint64 minor)
 {
   return minor < 0 ? json_null () : json_real ((double) minor / 100);
 }
@@ -173,7 +175,7 @@ qm_cli_json_question (const QmQuestion *question)
   json_object_set_new (object, "runs", runs_json (question->runs));
   json_object_set_new (object, "at_once", json_integer (question->at_once));
   json_object_set_new (object, "budget_usd",
-                       qm_cli_json_minor (question->budget_minor));
+                       minor_or_null (question->budget_minor));
   json_object_set_new (object, "deadline_days",
                        qm_cli_json_number (question->deadline_days, 6));
   json_object_set_new (object, "run_deadline_days",
@@ -455,13 +457,13 @@ qm_cli_json_candidate (const QmCandidate *candidate,
   json_object_set_new (object, "machine", machine_json (candidate));
   json_object_set_new (object, "machines", json_integer (candidate->machines));
   json_object_set_new (object, "price_usd",
-                       qm_cli_json_minor (candidate->price_minor));
+                       minor_or_null (candidate->price_minor));
   json_object_set_new (object, "cost_usd",
-                       qm_cli_json_minor (candidate->cost_minor));
+                       minor_or_null (candidate->cost_minor));
   json_object_set_new (object, "cost_low_usd",
-                       qm_cli_json_minor (candidate->cost_low_minor));
+                       minor_or_null (candidate->cost_low_minor));
   json_object_set_new (object, "cost_high_usd",
-                       qm_cli_json_minor (candidate->cost_high_minor));
+                       minor_or_null (candidate->cost_high_minor));
   json_object_set_new (object, "not_carried", not_carried_json (candidate));
   json_object_set_new (object, "wall_watts",
                        qm_cli_json_number (candidate->carry.wall_watts

@@ -23,10 +23,6 @@ json_t *qm_cli_json_text (const char *text);
 /* A number rounded to so many decimals; null where it is not finite. */
 json_t *qm_cli_json_number (double value, int decimals);
 
-/* An amount in major units from minor ones, with two decimals; null below
- * zero. */
-json_t *qm_cli_json_minor (gint64 minor);
-
 /* An amount in major units from millionths; null below zero. */
 json_t *qm_cli_json_micros (gint64 micros);
 

@@ -54,8 +54,11 @@ qm_cli_money_is_particular (const QmCliMoney *typed)
          || typed->machine_least != NULL || typed->machine_most != NULL;
 }
 
-gboolean
-qm_cli_read_amount (const char *text, const char *currency, gint64 *minor)
+/* Reads an amount as it is written everywhere, whatever the locale: "40000",
+ * "1499.99", "40k", "1.5M"; above zero, rounded down to minor units of the
+ * currency.  Returns FALSE, leaving *minor as it was, on anything else. */
+static gboolean
+parse_amount (const char *text, const char *currency, gint64 *minor)
 {
   gsize length = strlen (text);
   gint64 scale = 1;
@@ -102,7 +105,7 @@ read_amount (const char *name,
                    before, name);
       return FALSE;
     }
-  if (value == NULL || qm_cli_read_amount (value, purse->currency, minor))
+  if (value == NULL || parse_amount (value, purse->currency, minor))
     return TRUE;
   return qm_cli_set_value_error (
       error, name, value,

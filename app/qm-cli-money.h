@@ -34,12 +34,6 @@ gboolean qm_cli_money_read (const QmCliMoney *typed,
                             QmQuestion *question,
                             GError **error);
 
-/* Reads an amount as it is written everywhere, whatever the locale: "40000",
- * "1499.99", "40k", "1.5M"; above zero, rounded down to minor units of the
- * currency.  Returns FALSE, leaving *minor as it was, on anything else. */
-gboolean
-qm_cli_read_amount (const char *text, const char *currency, gint64 *minor);
-
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (QmCliMoney, qm_cli_money_clear)
 
 G_END_DECLS

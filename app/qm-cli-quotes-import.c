@@ -93,7 +93,7 @@ reader_clear (Reader *reader)
   g_clear_pointer (&reader->rates, qm_rates_unref);
   g_clear_pointer (&reader->catalog, qm_catalog_free);
   g_clear_pointer (&reader->rules, qm_page_rules_free);
-  g_clear_pointer (&reader->fetcher, qm_fetcher_unref);
+  g_clear_pointer (&reader->fetcher, qm_fetcher_free);
   g_clear_pointer (&reader->mappings, g_free);
   g_clear_pointer (&reader->vendor, g_free);
   g_clear_object (&reader->cancellable);

@@ -231,7 +231,7 @@ qm_cli_mapping_read (const QmCliMapping *typed,
       g_bytes_unref (table);
       table = kind == QM_DOCUMENT_PDF
                   ? qm_import_pdf (bytes, NULL, NULL, error)
-                  : qm_import_sheet (bytes, NULL, NULL, NULL, error);
+                  : qm_import_sheet (bytes, NULL, NULL, NULL, NULL, error);
       if (table == NULL)
         return NULL;
       data = g_bytes_get_data (table, &size);

@@ -94,8 +94,9 @@ char_width (gunichar c)
   return g_unichar_iswide (c) ? 2 : 1;
 }
 
-guint
-qm_cli_text_width (const char *text)
+/* Cells that a text takes. */
+static guint
+text_width (const char *text)
 {
   guint width = 0;
 
@@ -110,13 +111,13 @@ measure (const QmCliTable *table, guint *widths)
 {
   for (guint i = 0; i < table->n_columns; i++)
     {
-      widths[i] = qm_cli_text_width (table->titles[i]);
+      widths[i] = text_width (table->titles[i]);
       for (guint j = 0; j < table->rows->len; j++)
         {
           const Row *row = &g_array_index (table->rows, Row, j);
 
           if (row->heading == NULL)
-            widths[i] = MAX (widths[i], qm_cli_text_width (row->cells[i]));
+            widths[i] = MAX (widths[i], text_width (row->cells[i]));
         }
     }
 }
@@ -186,7 +187,7 @@ ellipsize (const char *text, guint width)
   guint used = 0;
   const char *end = text;
 
-  if (qm_cli_text_width (text) <= width)
+  if (text_width (text) <= width)
     return g_strdup (text);
 
   while (used + char_width (g_utf8_get_char (end)) < width)
@@ -221,7 +222,7 @@ append_cells (const QmCliTable *table,
       if (widths[i] == 0)
         continue;
       cell = ellipsize (cells[i], widths[i]);
-      padding = widths[i] - qm_cli_text_width (cell);
+      padding = widths[i] - text_width (cell);
       if (line->len > 0)
         append_spaces (line, GAP);
       if (table->columns[i].alignment == QM_CLI_RIGHT)
@@ -276,7 +277,7 @@ qm_cli_append_paragraph (GString *out,
 {
   guint available =
       screen->width > 0 ? MIN (screen->width, PARAGRAPH_MAX) : PARAGRAPH_PIPE;
-  guint used = qm_cli_text_width (label);
+  guint used = text_width (label);
   g_autofree char *safe = qm_cli_escape (text);
   g_auto (GStrv) words = g_strsplit (safe, " ", -1);
   g_autoptr (GString) paragraph = g_string_new (label);
@@ -284,7 +285,7 @@ qm_cli_append_paragraph (GString *out,
 
   for (guint i = 0; words[i] != NULL; i++)
     {
-      guint width = qm_cli_text_width (words[i]);
+      guint width = text_width (words[i]);
 
       if (!first_in_line && used + 1 + width > available)
         {

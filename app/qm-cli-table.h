@@ -55,9 +55,6 @@ void qm_cli_table_append (const QmCliTable *table,
  * (transfer full) (nullable) */
 char *qm_cli_date_text (QmDate date);
 
-/* Cells that a text takes. */
-guint qm_cli_text_width (const char *text);
-
 /* Appends a paragraph, unsafe characters escaped, broken between words at the
  * screen's width (at 80 where it has none, never wider than 100), each line
  * but the first after `indent` spaces; the first stands after `label`, which is

@@ -669,12 +669,6 @@ qm_catalog_machine (const QmCatalog *catalog, const char *id)
   return list_entry (&catalog->entries.machines, id);
 }
 
-const QmPlatform *
-qm_catalog_platform (const QmCatalog *catalog, const char *id)
-{
-  return list_entry (&catalog->entries.platforms, id);
-}
-
 const QmModel *
 qm_catalog_model (const QmCatalog *catalog, const char *id)
 {

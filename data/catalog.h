@@ -345,8 +345,6 @@ const QmMeasurement *qm_catalog_measurements (const QmCatalog *catalog,
 /* The entry of that id, or NULL. */
 const QmGpu *qm_catalog_gpu (const QmCatalog *catalog, const char *id);
 const QmMachine *qm_catalog_machine (const QmCatalog *catalog, const char *id);
-const QmPlatform *qm_catalog_platform (const QmCatalog *catalog,
-                                       const char *id);
 const QmModel *qm_catalog_model (const QmCatalog *catalog, const char *id);
 
 /* The peak rate of a GPU for a recipe's products, in 10^12 operations a

@@ -33,9 +33,6 @@
 
 #define QM_REQUIRED NAN
 
-/* Refuses a value that is there. */
-void qm_config_refuse (QmJsonObject *object, const char *name);
-
 /* Refuses a switch that we cannot honour in any other position. */
 void
 qm_config_require_switch (QmJsonObject *object, const char *name, bool only);

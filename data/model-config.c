@@ -83,8 +83,9 @@ static const char *const harmless[] = {
   NULL,
 };
 
-void
-qm_config_refuse (QmJsonObject *object, const char *name)
+/* Refuses a value that is there. */
+static void
+refuse (QmJsonObject *object, const char *name)
 {
   qm_json_fail (object, name, QM_STATUS_UNSUPPORTED,
                 "has a value that is not supported");
@@ -108,7 +109,7 @@ qm_config_require_empty (QmJsonObject *object, const char *name)
   if (value != NULL
       && !(json_is_object (value) && json_object_size (value) == 0)
       && !(json_is_array (value) && json_array_size (value) == 0))
-    qm_config_refuse (object, name);
+    refuse (object, name);
 }
 
 void

@@ -422,16 +422,6 @@ qm_graph_like (
                          graph->values[id].tensor.shape, "%s", name);
 }
 
-size_t
-qm_graph_pass_nodes (const QmGraph *graph)
-{
-  size_t n = graph->n_nodes;
-
-  while (n > 0 && graph->nodes[n - 1].phase == QM_PHASE_UPDATE)
-    n--;
-  return n;
-}
-
 void
 qm_graph_call (const QmGraph *graph, const QmNode *node, QmOpCall *call)
 {
@@ -444,22 +434,6 @@ qm_graph_call (const QmGraph *graph, const QmNode *node, QmOpCall *call)
   for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
     if (node->outputs[i] != QM_NO_VALUE)
       call->outputs[i] = graph->values[node->outputs[i]].tensor;
-}
-
-double
-qm_graph_flops (const QmGraph *graph, QmPhase phase)
-{
-  double flops = 0;
-
-  for (size_t i = 0; i < graph->n_nodes; i++)
-    if (graph->nodes[i].phase == phase)
-      {
-        QmOpCall call;
-
-        qm_graph_call (graph, &graph->nodes[i], &call);
-        flops += qm_op_flops (&call);
-      }
-  return flops;
 }
 
 static QmStatus

@@ -262,14 +262,8 @@ QmValueId qm_graph_like (QmGraph *graph,
                          QmType type,
                          const char *name);
 
-/* How many nodes a pass has; those of an update are behind them. */
-size_t qm_graph_pass_nodes (const QmGraph *graph);
-
 /* The call of a node, its tensors without addresses. */
 void qm_graph_call (const QmGraph *graph, const QmNode *node, QmOpCall *call);
-
-/* FLOPs of the nodes of a phase, as data/flops.h counts. */
-double qm_graph_flops (const QmGraph *graph, QmPhase phase);
 
 /* Checks every call of the graph, and that every value is written before it is
  * read. */

@@ -24,6 +24,23 @@
 #define TILE 128.0
 #define PART 1024.0
 
+/* Threads of a multiprocessor that start a load or a store while one
+ * exponential is computed by each of 16 units: 32, as of a warp (CUDA C++
+ * Programming Guide, "Arithmetic Instructions", and the load and store units of
+ * NVIDIA's papers on GA100 and GH100). */
+#define LOADS 2.0
+
+/* PyTorch's softmax keeps rows in registers up to so many elements
+ * (PersistentSoftmax.cuh).  Longer ones it reads for their maximum, for their
+ * sum and for its result (SoftMax.cu), and on the way back both of what it
+ * reads twice.  */
+#define LONGEST_KEPT 2048
+
+/* Ours keeps all, in blocks of threads that have room for so many elements at
+ * least, twice as many, and so on (kernels/cuda/softmax.cu); what has room and
+ * no element keeps others from being at work. */
+#define ROOM 256.0
+
 /* How near to the limit of power a clock is looked for, and how often. */
 #define NEAR   1e-10
 #define LOOKED 60
@@ -59,13 +76,24 @@ is_scan (QmOp op)
   return op == QM_OP_SELECTIVE_SCAN || op == QM_OP_SELECTIVE_SCAN_BACKWARD;
 }
 
+/* How much more a softmax moves, or waits for, for what its rows' length is. */
+static double
+softmax_of (const Machine *machine, const QmWorkRow *row)
+{
+  if (machine->own && row->columns > 0)
+    return exp2 (fmax (ceil (log2 (row->columns / ROOM)), 0)) * ROOM
+           / row->columns;
+  if (row->columns <= LONGEST_KEPT)
+    return 1;
+  return row->op == QM_OP_SOFTMAX ? 4.0 / 2 : 5.0 / 3;
+}
+
 /* Bytes that an operator moves, as a multiple of those that it has to. */
 static double
-traffic (const double *constants, const QmWorkRow *row)
+traffic (const Machine *machine, const QmWorkRow *row)
 {
-  double wide = row->arithmetic == QM_ARITHMETIC_16
-                    ? 1
-                    : constants[QM_CONSTANT_CONVOLUTION_FP32];
+  const double *constants = machine->constants;
+  bool wide = row->arithmetic != QM_ARITHMETIC_16;
 
   switch (row->op)
     {
@@ -99,16 +127,18 @@ traffic (const double *constants, const QmWorkRow *row)
                        : 0);
     case QM_OP_SOFTMAX:
     case QM_OP_SOFTMAX_BACKWARD:
-      return constants[QM_CONSTANT_SOFTMAX];
+      return constants[QM_CONSTANT_SOFTMAX] * softmax_of (machine, row);
     case QM_OP_CROSS_ENTROPY:
       return constants[QM_CONSTANT_CROSS_ENTROPY];
     case QM_OP_ROTARY:
       return constants[QM_CONSTANT_ROTARY]
              + constants[QM_CONSTANT_ROTARY_WHOLE] * row->whole / row->bytes;
     case QM_OP_DEPTHWISE_CONV:
-      return constants[QM_CONSTANT_CONVOLUTION] * wide;
+      return constants[QM_CONSTANT_CONVOLUTION]
+             * (wide ? constants[QM_CONSTANT_CONVOLUTION_FP32] : 1);
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
-      return constants[QM_CONSTANT_CONVOLUTION_BACKWARD] * wide;
+      return constants[QM_CONSTANT_CONVOLUTION_BACKWARD]
+             * (wide ? constants[QM_CONSTANT_CONVOLUTION_BACKWARD_FP32] : 1);
     case QM_OP_SELECTIVE_SCAN:
       return constants[QM_CONSTANT_SCAN];
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
@@ -153,10 +183,7 @@ efficiency (const Machine *machine, const QmWorkRow *row)
 {
   const double *constants = machine->constants;
   int architecture = machine->speeds->architecture;
-  double inner = row->inner / (row->inner + constants[QM_CONSTANT_INNER])
-                 / (row->unaligned && row->arithmetic != QM_ARITHMETIC_FP32
-                        ? constants[QM_CONSTANT_UNALIGNED]
-                        : 1);
+  double inner = row->inner / (row->inner + constants[QM_CONSTANT_INNER]);
 
   if (is_product (row->op))
     return constants[QM_CONSTANT_PRODUCT_16 + row->arithmetic] * inner
@@ -176,6 +203,26 @@ efficiency (const Machine *machine, const QmWorkRow *row)
   return row->op == QM_OP_ATTENTION
              ? constants[QM_CONSTANT_ATTENTION] * inner
              : constants[QM_CONSTANT_ATTENTION_BACKWARD] * inner / RECOMPUTED;
+}
+
+/* Seconds that a call's arithmetic takes at the rated clock; a product no less
+ * than multiprocessors need to start its loads and stores. */
+static double
+arithmetic_of (const Machine *machine, const QmWorkRow *row)
+{
+  const double *constants = machine->constants;
+  double padded = constants[QM_CONSTANT_UNALIGNED];
+  double seconds =
+      fmax (row->flops, row->computed)
+      / (machine->speeds->rates[row->arithmetic] * efficiency (machine, row));
+
+  if (machine->own && row->padded)
+    return seconds;
+  if (row->unaligned && padded > 0)
+    return seconds * (row->arithmetic == QM_ARITHMETIC_FP32 ? 1 : padded);
+  return fmax (seconds, row->accesses
+                            / (machine->speeds->exponentials * LOADS
+                               * constants[QM_CONSTANT_LOADS]));
 }
 
 static double
@@ -243,7 +290,7 @@ static Cost
 cost_of (const Machine *machine, const QmWorkRow *row)
 {
   const QmSpeeds *speeds = machine->speeds;
-  Cost cost = { .bytes = row->bytes * traffic (machine->constants, row) };
+  Cost cost = { .bytes = row->bytes * traffic (machine, row) };
 
   cost.memory = cost.bytes * seconds_of_byte (machine);
   /* Factors were fitted where memory is fast. */
@@ -255,9 +302,9 @@ cost_of (const Machine *machine, const QmWorkRow *row)
   /* Convolutions count operations, too, and are bound by what they move. */
   if (!is_product (row->op) && row->op != QM_OP_MATMUL && row->length == 0)
     return cost;
-  cost.arithmetic =
-      row->flops / (speeds->rates[row->arithmetic] * efficiency (machine, row));
-  cost.joules = row->flops * joules_per_flop (&speeds->power, row->arithmetic)
+  cost.arithmetic = arithmetic_of (machine, row);
+  cost.joules = fmax (row->flops, row->computed)
+                * joules_per_flop (&speeds->power, row->arithmetic)
                 * (row->length > 0 ? 1 : 1 + speeds->power.inner / row->inner);
   return cost;
 }

@@ -21,6 +21,8 @@
  * Heavy products run there, not at their rated clock: an H200 trains at 1.45 to
  * 1.6 GHz of 1.98.  A pass is the sum of its calls, or the time that the host
  * takes to start them all, if that is longer.
+ * A product takes no less than a multiprocessor needs to start its loads and
+ * stores, which are many where rows do not begin at multiples of 16 bytes.
  *
  * While states are in the memory of the host, a pass is that, g, and what moves
  * beside it, o, the longest of three rows of work that go on at the same time:
@@ -55,9 +57,12 @@ typedef enum QmConstant
   QM_CONSTANT_ATTENTION_HOPPER, /* what of that share is left on Hopper and the
                                    data centre's Blackwell, whose products take
                                    instructions of their own */
-  QM_CONSTANT_UNALIGNED,  /* how much longer a product on tensor cores takes of
-                             a matrix whose rows do not begin at multiples of
-                             16 bytes */
+  QM_CONSTANT_LOADS,            /* share of the loads and stores of a clock that
+                                   products reach; those of matrices whose rows do not
+                                   begin at multiples of 16 bytes need many */
+  QM_CONSTANT_UNALIGNED,  /* how much longer such a product with weights takes
+                             on tensor cores where software pads it; 0: none
+                             does, and its loads bind it */
   QM_CONSTANT_INNER,      /* a product with that `inner` takes twice its time */
   QM_CONSTANT_HEAD,       /* attention with heads of that size, too */
   QM_CONSTANT_SEQUENCE,   /* and over a sequence of that length */
@@ -82,7 +87,9 @@ typedef enum QmConstant
                                it turns: cut off and joined again */
   QM_CONSTANT_CONVOLUTION,
   QM_CONSTANT_CONVOLUTION_BACKWARD,
-  QM_CONSTANT_CONVOLUTION_FP32, /* and as many times more in fp32 */
+  /* And as many times more in fp32, forward and backward. */
+  QM_CONSTANT_CONVOLUTION_FP32,
+  QM_CONSTANT_CONVOLUTION_BACKWARD_FP32,
   QM_CONSTANT_SCAN,
   QM_CONSTANT_SCAN_BACKWARD,
   /* Exponentials, or what takes as long as so many, for a state that a scan

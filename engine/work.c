@@ -2,6 +2,7 @@
 
 #include "engine/work.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static QmArithmetic
@@ -35,31 +36,89 @@ whole_of (const QmOpCall *call)
              : 0;
 }
 
-/* Whether rows of so many elements of the type do not begin at multiples of 16
- * bytes. */
-static bool
-is_unaligned (int64_t elements, QmType type)
+/* Libraries make a product of tiles; of the small ones of attention with these
+ * sides the rates are predicted best, and of others with those. */
+#define SMALL_TILE 64.0
+#define TILE       128.0
+
+static double
+in_tiles (int64_t size, double tile)
 {
-  return elements * (int64_t) qm_type_size (type) % 16 != 0;
+  return ceil ((double) size / tile) * tile;
+}
+
+/* How often threads load or store, all rows beginning at multiples of so many
+ * bytes at least, and of all 16 where that is more.  Each tile of the result
+ * reads one of either matrix for each step of the sum, and is written. */
+static double
+accesses_of (
+    double results, double inner, double tile, QmType type, int64_t alignment)
+{
+  return results * (2 * inner / tile + 1) * (double) qm_type_size (type)
+         / (double) alignment;
+}
+
+/* Bytes, up to 16, that rows of so many elements begin at multiples of. */
+static int64_t
+alignment_of (int64_t elements, QmType type)
+{
+  int64_t bits = (elements * (int64_t) qm_type_size (type)) | 16;
+
+  return bits & -bits;
+}
+
+static int64_t
+alignment_of_matrix (const QmTensor *matrix)
+{
+  return alignment_of (matrix->stride[2] == 1 ? matrix->stride[3]
+                                              : matrix->stride[2],
+                       matrix->type);
+}
+
+static int64_t
+smaller (int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* cuBLAS takes a kernel that reads and writes all three matrices as narrowly as
+ * the one that is aligned worst allows. */
+static void
+add_product (const QmOpCall *call, QmWorkRow *row)
+{
+  const QmTensor *a = &call->inputs[0], *b = &call->inputs[1];
+  double inner = in_tiles (a->shape[3], SMALL_TILE);
+  double results = (double) (a->shape[0] * a->shape[1])
+                   * in_tiles (a->shape[2], SMALL_TILE)
+                   * in_tiles (b->shape[3], SMALL_TILE);
+  int64_t alignment =
+      smaller (smaller (alignment_of_matrix (a), alignment_of_matrix (b)),
+               alignment_of_matrix (&call->outputs[0]));
+
+  row->inner = (double) a->shape[3];
+  row->computed = 2 * results * inner;
+  row->accesses = accesses_of (results, inner, SMALL_TILE, a->type, alignment);
 }
 
 /* Of a product with weights, whose x, y and w are all in memory row by row. */
-static bool
-unaligned_of (const QmOpCall *call)
+static void
+add_linear (const QmOpCall *call, QmWorkRow *row)
 {
-  QmType type = call->inputs[0].type;
+  const QmTensor *y = &call->outputs[0];
   const int64_t *a = call->inputs[0].shape, *b = call->inputs[1].shape;
+  QmType type = call->inputs[0].type;
+  int64_t alignment =
+      smaller (alignment_of (a[1], type),
+               alignment_of (call->op == QM_OP_LINEAR ? b[0] : b[1], type));
 
-  switch (call->op)
-    {
-    case QM_OP_LINEAR:
-      return is_unaligned (a[1], type) || is_unaligned (b[0], type);
-    case QM_OP_LINEAR_INPUT_GRAD:
-    case QM_OP_LINEAR_WEIGHT_GRAD:
-      return is_unaligned (a[1], type) || is_unaligned (b[1], type);
-    default:
-      return false;
-    }
+  row->rows = (double) y->shape[0];
+  row->columns = (double) y->shape[1];
+  row->unaligned = alignment < 16;
+  row->padded = call->attributes.padded > 0
+                && alignment_of (call->attributes.padded, type) == 16;
+  row->accesses =
+      accesses_of (in_tiles (y->shape[0], TILE) * in_tiles (y->shape[1], TILE),
+                   row->inner, TILE, type, alignment);
 }
 
 static QmWorkRow
@@ -71,7 +130,6 @@ row_of (const QmOpCall *call, bool update)
                     .arithmetic = arithmetic_of (call),
                     .count = 1,
                     .rms = call->attributes.rms,
-                    .unaligned = unaligned_of (call),
                     .flops = qm_op_flops (call),
                     .bytes = qm_op_bytes (call) };
 
@@ -98,12 +156,16 @@ row_of (const QmOpCall *call, bool update)
       row.columns = (double) call->outputs[0].shape[2];
       break;
     case QM_OP_MATMUL:
-      row.inner = (double) first[3];
+      add_product (call, &row);
       break;
     case QM_OP_ATTENTION:
     case QM_OP_ATTENTION_BACKWARD:
       row.length = length_of (call);
       row.inner = (double) first[3];
+      break;
+    case QM_OP_SOFTMAX:
+    case QM_OP_SOFTMAX_BACKWARD:
+      row.columns = (double) first[3];
       break;
     case QM_OP_ROTARY:
       row.whole = whole_of (call);
@@ -113,10 +175,7 @@ row_of (const QmOpCall *call, bool update)
     }
   if (call->op == QM_OP_LINEAR || call->op == QM_OP_LINEAR_INPUT_GRAD
       || call->op == QM_OP_LINEAR_WEIGHT_GRAD)
-    {
-      row.rows = (double) call->outputs[0].shape[0];
-      row.columns = (double) call->outputs[0].shape[1];
-    }
+    add_linear (call, &row);
   return row;
 }
 
@@ -127,8 +186,10 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->arithmetic == b->arithmetic && a->flops == b->flops
          && a->bytes == b->bytes && a->inner == b->inner && a->rows == b->rows
          && a->columns == b->columns && a->groups == b->groups
+         && a->computed == b->computed && a->accesses == b->accesses
          && a->length == b->length && a->whole == b->whole && a->rms == b->rms
-         && a->unaligned == b->unaligned && a->composed == b->composed;
+         && a->unaligned == b->unaligned && a->padded == b->padded
+         && a->composed == b->composed;
 }
 
 static double

@@ -28,18 +28,25 @@ typedef struct QmWorkRow
   double flops, bytes;  /* of one call: qm_op_flops(), qm_op_bytes() */
   double inner;         /* of a product: what is added up for one element of its
                            result; of attention: size of a head; else 0 */
-  double rows, columns; /* of what a product with weights results in; else 0 */
-  double groups;  /* of which each has its share of the rows, with a product of
-                     its own; else 0 */
-  double length;  /* of attention: of the sequence; with a window, of one
-                     without in which a query meets as many keys; else 0 */
-  double whole;   /* of a rotary embedding that turns a part of heads: what
-                     reading and writing them wholly moves; else 0 */
-  bool rms;       /* a norm over squares */
-  bool unaligned; /* a product with weights, of a matrix whose rows are no
-                     multiple of 16 bytes where nobody pads them */
-  bool composed;  /* an activation that Transformers makes of simple operators
-                   */
+  double rows, columns; /* of what a product with weights results in; of a
+                           softmax, the columns alone; else 0 */
+  double groups;   /* of which each has its share of the rows, with a product of
+                      its own; else 0 */
+  double length;   /* of attention: of the sequence; with a window, of one
+                      without in which a query meets as many keys; else 0 */
+  double accesses; /* of a product that is not grouped: how often threads load
+                      or store, 16 bytes at once where each row of a matrix
+                      begins at a multiple of them; else 0 */
+  double computed; /* of one of unfused attention: operations of whole tiles, of
+                      all pairs, also where a mask leaves half; else 0 */
+  double whole;    /* of a rotary embedding that turns a part of heads: what
+                      reading and writing them wholly moves; else 0 */
+  bool rms;        /* a norm over squares */
+  bool unaligned;  /* a product with weights, of a matrix whose rows are no
+                      multiple of 16 bytes where nobody pads them */
+  bool padded;     /* and the plan pads them, which is for our kernels alone */
+  bool composed;   /* an activation that Transformers makes of simple operators
+                    */
 } QmWorkRow;
 
 /* One call of a plan with several ranks, in its order. */

@@ -42,8 +42,6 @@ typedef enum QmTransport
 
 /* "auto", "nccl", "host"; static. */
 const char *qm_transport_name (QmTransport transport);
-/* The other way; false: no such name. */
-bool qm_transport_parse (const char *text, QmTransport *transport);
 
 /* Bytes that the exchange of so many ranks takes of the memory of each such
  * device, for itself: of one rank and of a CPU none.  What NCCL took on two
@@ -179,19 +177,6 @@ QmStatus qm_all_gather (QmCommunicator *communicator,
                         size_t count,
                         QmType type,
                         QmError *error);
-
-/* Queues copying `count` elements of rank `root` to those of all others. */
-QmStatus qm_broadcast (QmCommunicator *communicator,
-                       QmStream *stream,
-                       void *memory,
-                       size_t count,
-                       QmType type,
-                       int root,
-                       QmError *error);
-
-/* Queues a wait for all ranks to have come here on their streams. */
-QmStatus
-qm_barrier (QmCommunicator *communicator, QmStream *stream, QmError *error);
 
 /* How the values of all ranks become one. */
 typedef enum QmAgreement

@@ -155,10 +155,10 @@ qm_device_peers (const char *from, const char *to)
 }
 
 QmStatus
-qm_device_open_as (const char *id,
-                   int architecture,
-                   QmDevice **device,
-                   QmError *error)
+qm_device_open (const char *id,
+                int architecture,
+                QmDevice **device,
+                QmError *error)
 {
   int index;
 
@@ -172,12 +172,6 @@ qm_device_open_as (const char *id,
   if (read_index (id, &index))
     return qm_cuda_open (index, architecture, device, error);
   return no_device (id, error);
-}
-
-QmStatus
-qm_device_open (const char *id, QmDevice **device, QmError *error)
-{
-  return qm_device_open_as (id, 0, device, error);
 }
 
 uint64_t

@@ -120,18 +120,15 @@ qm_device_describe (const char *id, QmDeviceInfo *info, QmError *error);
  * PCIe. */
 bool qm_device_peers (const char *from, const char *to);
 
-/* Opens "cpu" or "cuda:N".  QM_STATUS_NOT_FOUND for another name or a GPU
- * that is not there, QM_STATUS_UNSUPPORTED for one that this program cannot
- * use. */
-QmStatus qm_device_open (const char *id, QmDevice **device, QmError *error);
-
-/* Opens a GPU as if it were an older one, of that compute capability (as 80),
- * so that the kernels for those can be held against the others; 0: as it is.
- * QM_STATUS_INVALID for a newer one than it is, or for a CPU. */
-QmStatus qm_device_open_as (const char *id,
-                            int architecture,
-                            QmDevice **device,
-                            QmError *error);
+/* Opens "cpu" or "cuda:N"; a GPU as if it were an older one, of that compute
+ * capability (as 80), so that the kernels for those can be held against the
+ * others; 0: as it is.  QM_STATUS_NOT_FOUND for another name or a GPU that is
+ * not there, QM_STATUS_UNSUPPORTED for one that this program cannot use,
+ * QM_STATUS_INVALID for a newer one than it is, or for the CPU as a GPU. */
+QmStatus qm_device_open (const char *id,
+                         int architecture,
+                         QmDevice **device,
+                         QmError *error);
 
 /* Bytes of its memory that are free now; 0 where that is not known. */
 uint64_t qm_device_free_bytes (QmDevice *device);

@@ -361,17 +361,6 @@ qm_task_start (QmTask *task,
   pthread_mutex_unlock (&threads->lock);
 }
 
-bool
-qm_task_is_done (QmTask *task)
-{
-  bool done;
-
-  pthread_mutex_lock (&task->threads->lock);
-  done = task->inside == 0;
-  pthread_mutex_unlock (&task->threads->lock);
-  return done;
-}
-
 void
 qm_task_wait (QmTask *task)
 {

@@ -76,10 +76,6 @@ void qm_task_start (QmTask *task,
                     QmTaskBody body,
                     void *data);
 
-/* Whether the task is done, or was never started.  What the threads wrote is
- * then seen by the caller. */
-bool qm_task_is_done (QmTask *task);
-
 /* Waits until it is. */
 void qm_task_wait (QmTask *task);
 

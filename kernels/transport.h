@@ -12,11 +12,10 @@
 typedef struct QmCollective
 {
   QmCollectiveKind kind;
-  const void *from; /* NULL of a broadcast and a barrier */
+  const void *from;
   void *to;
   size_t count;
   QmType type;
-  int root;
 } QmCollective;
 
 typedef struct QmTransportWays

@@ -34,8 +34,10 @@ qm_socket_set_up (int fd)
 #endif
 }
 
-bool
-qm_socket_wait (int fd, short events, const struct timespec *deadline)
+/* Waits until it can be read or written, POLLIN or POLLOUT; false: the deadline
+ * came. */
+static bool
+wait_until (int fd, short events, const struct timespec *deadline)
 {
   struct pollfd poll_one = { .fd = fd, .events = events };
 
@@ -66,7 +68,7 @@ qm_socket_send (int fd,
 
       if (sent < 0 && errno != EAGAIN && errno != EINTR)
         return false;
-      if (sent < 0 && !qm_socket_wait (fd, POLLOUT, deadline))
+      if (sent < 0 && !wait_until (fd, POLLOUT, deadline))
         return false;
       at += sent > 0 ? sent : 0;
       bytes -= sent > 0 ? (size_t) sent : 0;
@@ -88,7 +90,7 @@ qm_socket_receive (int fd,
 
       if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         return false;
-      if (got < 0 && !qm_socket_wait (fd, POLLIN, deadline))
+      if (got < 0 && !wait_until (fd, POLLIN, deadline))
         return false;
       at += got > 0 ? got : 0;
       bytes -= got > 0 ? (size_t) got : 0;
@@ -128,7 +130,7 @@ qm_socket_call (const struct sockaddr *address,
     {
       code = errno;
       if (code == EINPROGRESS
-          && (!qm_socket_wait (fd, POLLOUT, deadline)
+          && (!wait_until (fd, POLLOUT, deadline)
               || getsockopt (fd, SOL_SOCKET, SO_ERROR, &code, &size) != 0))
         code = ETIMEDOUT;
     }

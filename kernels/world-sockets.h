@@ -32,10 +32,6 @@ void qm_socket_set_up (int fd);
 /* Makes it -1, which is allowed. */
 void qm_socket_close (int *fd);
 
-/* Waits until it can be read or written, POLLIN or POLLOUT; false: the deadline
- * came. */
-bool qm_socket_wait (int fd, short events, const struct timespec *deadline);
-
 /* All bytes, or false. */
 bool qm_socket_send (int fd,
                      const void *data,

@@ -46,8 +46,9 @@ qm_deadline_left (const struct timespec *deadline)
   return left > 0 ? left : 0;
 }
 
-bool
-qm_condition_init (pthread_cond_t *condition)
+/* A condition that waits by the clock of qm_deadline(). */
+static bool
+init_condition (pthread_cond_t *condition)
 {
   pthread_condattr_t attributes;
   bool done;
@@ -301,7 +302,7 @@ make_meeting (QmMeeting *meeting, int local)
   meeting->from = calloc (n, sizeof *meeting->from);
   meeting->to = calloc (n, sizeof *meeting->to);
   meeting->stride = calloc (n, sizeof *meeting->stride);
-  return qm_condition_init (&meeting->moved) && meeting->here != NULL
+  return init_condition (&meeting->moved) && meeting->here != NULL
          && meeting->inside != NULL && meeting->topics != NULL
          && meeting->from != NULL && meeting->to != NULL
          && meeting->stride != NULL;
@@ -367,7 +368,7 @@ make_world (const QmWorldOptions *options, QmWorld **world, QmError *error)
       qm_pass_make (options, &new->pass);
       new->alarm = -1;
       pthread_mutex_init (&new->lock, NULL);
-      made = qm_condition_init (&new->changed);
+      made = init_condition (&new->changed);
       for (int i = 0; i < QM_CHANNELS; i++)
         made = make_meeting (&new->meetings[i], new->local) && made;
       new->taken = calloc ((size_t) new->local, sizeof *new->taken);

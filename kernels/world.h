@@ -41,7 +41,7 @@ typedef struct QmMeetingTopic
 {
   uint32_t what; /* any number but 0 */
   uint32_t type;
-  uint32_t root;
+  uint32_t tag;  /* what a gather between threads is for; else 0 */
   uint32_t size; /* bytes of an element */
   uint64_t total, begin, count;
 } QmMeetingTopic;
@@ -112,8 +112,6 @@ struct QmWorld
 struct timespec qm_deadline (double seconds);
 /* Seconds until then; not below 0. */
 double qm_deadline_left (const struct timespec *deadline);
-/* A condition that waits by that clock. */
-bool qm_condition_init (pthread_cond_t *condition);
 
 /* "rank 3", "ranks 2 to 3"; returns `text`. */
 const char *qm_ranks_name (int first, int local, char *text, size_t size);

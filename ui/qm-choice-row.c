@@ -43,8 +43,8 @@ qm_choice_row_get_second (QmChoiceRow *self)
   return gtk_toggle_button_get_active (GTK_TOGGLE_BUTTON (self->second_button));
 }
 
-void
-qm_choice_row_set_second (QmChoiceRow *self, gboolean second)
+static void
+set_second (QmChoiceRow *self, gboolean second)
 {
   g_return_if_fail (QM_IS_CHOICE_ROW (self));
 
@@ -87,7 +87,7 @@ reset_cb (QmChoiceRow *self)
   /* The button is about to go, and the focus must not go with it. */
   if (gtk_widget_has_focus (self->reset_button))
     gtk_widget_grab_focus (self->first_button);
-  qm_choice_row_set_second (self, FALSE);
+  set_second (self, FALSE);
 }
 
 /* The title comes after the row was made. */
@@ -191,7 +191,7 @@ qm_choice_row_set_property (GObject *object,
       break;
 
     case PROP_SECOND:
-      qm_choice_row_set_second (self, g_value_get_boolean (value));
+      set_second (self, g_value_get_boolean (value));
       break;
 
     default:

@@ -18,6 +18,5 @@ G_DECLARE_FINAL_TYPE (
 
 /* Whether the second is chosen. */
 gboolean qm_choice_row_get_second (QmChoiceRow *self);
-void qm_choice_row_set_second (QmChoiceRow *self, gboolean second);
 
 G_END_DECLS

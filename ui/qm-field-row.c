@@ -130,14 +130,6 @@ qm_field_row_set_problem (QmFieldRow *self, const char *problem)
                                   problem ? problem : "", -1);
 }
 
-const char *
-qm_field_row_get_problem (QmFieldRow *self)
-{
-  g_return_val_if_fail (QM_IS_FIELD_ROW (self), NULL);
-
-  return self->problem;
-}
-
 /* What the last letter multiplies with; 1 and untouched where it is none. */
 static double
 take_multiplier (char *text)

@@ -33,9 +33,6 @@ void qm_field_row_set_number (QmFieldRow *self, double value);
 /* Says what is wrong, NULL: nothing. */
 void qm_field_row_set_problem (QmFieldRow *self, const char *problem);
 
-/* What is wrong; NULL: nothing. */
-const char *qm_field_row_get_problem (QmFieldRow *self);
-
 /* Reads a number from `min` to `max`, or says in the row what is wrong and
  * returns FALSE.  "3e-4" is one, with a point or the locale's decimal sign; a
  * whole number may have spaces between its digits and end with k, M, G or T.

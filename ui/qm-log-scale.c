@@ -239,14 +239,6 @@ take_value (QmLogScale *self, double value)
   return TRUE;
 }
 
-double
-qm_log_scale_get_value (QmLogScale *self)
-{
-  g_return_val_if_fail (QM_IS_LOG_SCALE (self), 0);
-
-  return self->value;
-}
-
 void
 qm_log_scale_set_value (QmLogScale *self, double value)
 {

@@ -36,7 +36,6 @@ G_DECLARE_FINAL_TYPE (
     QmLogScale, qm_log_scale, QM, LOG_SCALE, AdwPreferencesRow)
 
 /* The property "value". */
-double qm_log_scale_get_value (QmLogScale *self);
 void qm_log_scale_set_value (QmLogScale *self, double value);
 
 /* Moves the focus to the slider. */

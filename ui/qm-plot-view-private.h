@@ -54,9 +54,6 @@ const QmPlotData *_qm_plot_view_data (QmPlotView *self);
 gboolean
 _qm_plot_view_layouts (QmPlotView *self, QmPlotLayout *now, QmPlotLayout *all);
 
-/* Has everything drawn anew from a stage on. */
-void _qm_plot_view_invalidate (QmPlotView *self, guint stage);
-
 void _qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range);
 void _qm_plot_view_set_hovered (QmPlotView *self, int index);
 

@@ -32,8 +32,9 @@ _qm_plot_view_data (QmPlotView *self)
   return qm_plot_source_get_data (self->source);
 }
 
-void
-_qm_plot_view_invalidate (QmPlotView *self, guint stage)
+/* Has everything drawn anew from a stage on. */
+static void
+invalidate (QmPlotView *self, guint stage)
 {
   for (guint i = stage; i < N_STAGES; i++)
     self->drawn[i] = FALSE;
@@ -76,7 +77,7 @@ _qm_plot_view_set_hovered (QmPlotView *self, int index)
   if (data == NULL || data->hovered == index)
     return;
   qm_plot_source_set_hovered (self->source, index);
-  _qm_plot_view_invalidate (self, STAGE_OVERLAY);
+  invalidate (self, STAGE_OVERLAY);
 }
 
 void
@@ -93,7 +94,7 @@ _qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range)
 {
   self->range = *range;
   qm_plot_source_set_range (self->source, range);
-  _qm_plot_view_invalidate (self, STAGE_FRAME);
+  invalidate (self, STAGE_FRAME);
 }
 
 static void
@@ -113,9 +114,8 @@ changed_cb (QmPlotView *self, guint part)
 {
   if (part == QM_PLOT_SOURCE_POINTS)
     update_label (self);
-  _qm_plot_view_invalidate (self, part == QM_PLOT_SOURCE_POINTS
-                                      ? STAGE_POINTS
-                                      : STAGE_OVERLAY);
+  invalidate (self,
+              part == QM_PLOT_SOURCE_POINTS ? STAGE_POINTS : STAGE_OVERLAY);
 }
 
 static void
@@ -136,7 +136,7 @@ theme_cb (GtkWidget *widget)
       self->font = g_strdup (family);
       self->theme.font = self->font;
     }
-  _qm_plot_view_invalidate (self, STAGE_FRAME);
+  invalidate (self, STAGE_FRAME);
 }
 
 /* The style may have brought another font. */
@@ -487,28 +487,12 @@ qm_plot_view_new (QmPlotSource *source)
   return GTK_WIDGET (self);
 }
 
-QmPlotSource *
-qm_plot_view_get_source (QmPlotView *self)
-{
-  g_return_val_if_fail (QM_IS_PLOT_VIEW (self), NULL);
-
-  return self->source;
-}
-
 const QmPlotData *
 qm_plot_view_get_data (QmPlotView *self)
 {
   g_return_val_if_fail (QM_IS_PLOT_VIEW (self), NULL);
 
   return _qm_plot_view_data (self);
-}
-
-gboolean
-qm_plot_view_get_layout (QmPlotView *self, QmPlotLayout *layout)
-{
-  g_return_val_if_fail (QM_IS_PLOT_VIEW (self) && layout != NULL, FALSE);
-
-  return _qm_plot_view_layouts (self, layout, NULL);
 }
 
 int

@@ -28,15 +28,8 @@ G_DECLARE_FINAL_TYPE (QmPlotView, qm_plot_view, QM, PLOT_VIEW, GtkWidget)
  * nothing. */
 GtkWidget *qm_plot_view_new (QmPlotSource *source);
 
-/* What it was made for.  (transfer none) */
-QmPlotSource *qm_plot_view_get_source (QmPlotView *self);
-
 /* What is drawn; NULL while there is nothing.  (transfer none) (nullable) */
 const QmPlotData *qm_plot_view_get_data (QmPlotView *self);
-
-/* The layout that the widget draws with at its present size.  Returns FALSE
- * while it draws nothing. */
-gboolean qm_plot_view_get_layout (QmPlotView *self, QmPlotLayout *layout);
 
 /* What it was made for. */
 /* Zooms by a factor (above 1 goes nearer) at a position of the widget, or with

@@ -189,11 +189,3 @@ qm_text_set_text (QmText *self, const char *text)
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
   gtk_widget_queue_resize (GTK_WIDGET (self));
 }
-
-const char *
-qm_text_get_text (QmText *self)
-{
-  g_return_val_if_fail (QM_IS_TEXT (self), NULL);
-
-  return self->text;
-}

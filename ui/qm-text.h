@@ -22,7 +22,4 @@ GtkWidget *qm_text_new (void);
  * technology.  Costs nothing where it shows it already. */
 void qm_text_set_text (QmText *self, const char *text);
 
-/* What it shows.  (transfer none) */
-const char *qm_text_get_text (QmText *self);
-
 G_END_DECLS

@@ -41,7 +41,6 @@ typedef struct NcclTransport
   ncclComm_t comm;      /* NULL: aborted */
   pthread_t watcher;
   bool watching, ending; /* ending belongs to the lock of the world */
-  void *word;            /* of the device, for barriers */
 } NcclTransport;
 
 /* What rank 0 tells the others. */
@@ -245,7 +244,6 @@ close_transport (QmCommunicator *communicator)
     finish (transport);
   stop_watching (transport);
   abort_comm (transport);
-  qm_device_free (communicator->device, transport->word);
   pthread_mutex_destroy (&transport->lock);
   free (transport);
 }
@@ -288,15 +286,10 @@ call_nccl (const NcclTransport *transport,
     case QM_ALL_GATHER:
       return nccl->all_gather (call->from, call->to, bytes, NCCL_UINT8,
                                transport->comm, stream);
-    case QM_BROADCAST:
-      return nccl->broadcast (call->to, call->to, bytes, NCCL_UINT8, call->root,
-                              transport->comm, stream);
-    case QM_BARRIER:
     case QM_COLLECTIVE_END:
       break;
     }
-  return nccl->all_reduce (transport->word, transport->word, 1, NCCL_FLOAT32,
-                           NCCL_SUM, transport->comm, stream);
+  return NCCL_SUCCESS;
 }
 
 static QmStatus
@@ -309,7 +302,7 @@ queue (QmCommunicator *communicator,
   QmStatus status = qm_cuda_enter (communicator->device, error);
   int code = NCCL_SUCCESS;
 
-  if (status != QM_OK || (call->count == 0 && call->kind != QM_BARRIER))
+  if (status != QM_OK || call->count == 0)
     return status;
   pthread_mutex_lock (&transport->lock);
   if (transport->comm == NULL)
@@ -399,15 +392,12 @@ fail_for_all (const NcclTransport *transport,
 static QmStatus
 load (NcclTransport *transport, QmError *error)
 {
-  const size_t word = 256;
   QmStatus status = qm_nccl_load (&transport->nccl, error);
 
   if (status == QM_OK && transport->nccl.library.handle == NULL)
     status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0, "%.200s",
                            transport->nccl.library.note);
-  return status == QM_OK ? qm_device_allocate (transport->communicator->device,
-                                               word, &transport->word, error)
-                         : status;
+  return status;
 }
 
 QmStatus

@@ -23,7 +23,6 @@ qm_nccl_load (QmNccl *nccl, QmError *error)
     { "ncclAllReduce", &nccl->all_reduce },
     { "ncclReduceScatter", &nccl->reduce_scatter },
     { "ncclAllGather", &nccl->all_gather },
-    { "ncclBroadcast", &nccl->broadcast },
   };
   QmCudaPlaces places;
   char program[PATH_MAX];

@@ -87,13 +87,6 @@ typedef struct QmNccl
                      int type,
                      ncclComm_t comm,
                      cudaStream_t stream);
-  int (*broadcast) (const void *from,
-                    void *to,
-                    size_t count,
-                    int type,
-                    int root,
-                    ncclComm_t comm,
-                    cudaStream_t stream);
 } QmNccl;
 
 /* Looks for the library in the places of this process, as

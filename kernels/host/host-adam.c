@@ -29,29 +29,19 @@
 
 static const struct
 {
-  const char *name;
   QmHostAdamKernel adam;
   QmHostAddKernel add;
   QmHostSquaresKernel squares;
 } kernels[QM_HOST_KERNEL_COUNT] = {
-  [QM_HOST_SCALAR] = { "scalar", qm_host_adam_scalar, qm_host_add_scalar,
+  [QM_HOST_SCALAR] = { qm_host_adam_scalar, qm_host_add_scalar,
                        qm_host_squares_scalar },
 #ifdef QM_HAVE_X86_KERNELS
-  [QM_HOST_AVX2] = { "AVX2", qm_host_adam_avx2, qm_host_add_avx2,
+  [QM_HOST_AVX2] = { qm_host_adam_avx2, qm_host_add_avx2,
                      qm_host_squares_avx2 },
-  [QM_HOST_AVX512] = { "AVX-512", qm_host_adam_avx512, qm_host_add_avx512,
+  [QM_HOST_AVX512] = { qm_host_adam_avx512, qm_host_add_avx512,
                        qm_host_squares_avx512 },
-#else
-  [QM_HOST_AVX2] = { "AVX2", NULL, NULL, NULL },
-  [QM_HOST_AVX512] = { "AVX-512", NULL, NULL, NULL },
 #endif
 };
-
-const char *
-qm_host_kernel_name (QmHostKernel kernel)
-{
-  return kernels[kernel].name;
-}
 
 #ifdef QM_HAVE_X86_KERNELS
 /* The builtin looks at XCR0 too, but not every compiler's knows F16C. */
@@ -283,13 +273,6 @@ qm_host_squares_result (const QmHostSquares *squares)
   for (int64_t i = 0; i < parts; i++)
     sum += squares->parts[i];
   return sum;
-}
-
-double
-qm_host_squares (QmHostSquares *squares)
-{
-  squares_body (squares, 0, squares_parts (squares->n));
-  return qm_host_squares_result (squares);
 }
 
 void

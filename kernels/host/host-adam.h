@@ -34,9 +34,6 @@ typedef enum QmHostKernel
   QM_HOST_KERNEL_COUNT
 } QmHostKernel;
 
-/* "scalar", "AVX2", "AVX-512"; static. */
-const char *qm_host_kernel_name (QmHostKernel kernel);
-
 /* Whether this program has the kernel, and processor and system can run it. */
 bool qm_host_kernel_works (QmHostKernel kernel);
 
@@ -120,9 +117,6 @@ void qm_host_squares_start (QmTask *task, QmHostSquares *squares);
 
 /* The sum, when the task is done. */
 double qm_host_squares_result (const QmHostSquares *squares);
-
-/* Both in the calling thread. */
-double qm_host_squares (QmHostSquares *squares);
 
 /* QM_OP_UPDATE_STATE on the host: from the sum of squares of all gradients. */
 void

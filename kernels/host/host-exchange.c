@@ -12,8 +12,10 @@ const char *
 qm_collective_name (uint32_t kind)
 {
   static const char *const names[] = {
-    "nothing",    "all_reduce", "reduce_scatter",
-    "all_gather", "broadcast",  "barrier",
+    "nothing",
+    "all_reduce",
+    "reduce_scatter",
+    "all_gather",
   };
 
   return kind < QM_COLLECTIVE_END ? names[kind] : names[0];
@@ -134,9 +136,6 @@ result (const Scene *scene, int local, int rank, size_t *bytes)
       if (own)
         return (unsigned char *) scene->meeting->from[local];
       return to + (size_t) rank * scene->meeting->stride[local] * topic->size;
-    case QM_BROADCAST:
-      *bytes = (uint32_t) rank == topic->root ? topic->count * topic->size : 0;
-      return to;
     default:
       *bytes = 0;
       return to;
@@ -308,7 +307,7 @@ compare_topics (const Scene *scene)
                        qm_type_name ((QmType) one->type), world->first + i,
                        (unsigned long long) other->total,
                        qm_type_name ((QmType) other->type),
-                       one->root != other->root ? ", from another root" : "");
+                       one->tag != other->tag ? ", for something else" : "");
       return false;
     }
   return true;
@@ -354,10 +353,8 @@ qm_host_exchange (QmWorld *world,
   meeting->from[local] = exchange->from;
   meeting->to[local] = exchange->to;
   meeting->stride[local] = exchange->stride;
-  if (!qm_world_meet (world, channel, rank, what == QM_BARRIER, begin, NULL))
+  if (!qm_world_meet (world, channel, rank, false, begin, NULL))
     return false;
-  if (what == QM_BARRIER)
-    return true;
   if (what == QM_ALL_REDUCE || what == QM_REDUCE_SCATTER)
     sum_part (&scene, rank);
   if (what == QM_ALL_REDUCE
@@ -378,7 +375,7 @@ qm_host_gather (QmWorld *world,
 {
   QmExchange exchange = {
     .topic = { .what = QM_ALL_GATHER,
-               .root = tag,
+               .tag = tag,
                .size = 1,
                .total = bytes,
                .count = bytes },

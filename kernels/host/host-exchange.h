@@ -17,8 +17,6 @@ typedef enum QmCollectiveKind
   QM_ALL_REDUCE = 1,
   QM_REDUCE_SCATTER,
   QM_ALL_GATHER,
-  QM_BROADCAST,
-  QM_BARRIER,
   QM_COLLECTIVE_END
 } QmCollectiveKind;
 
@@ -29,7 +27,7 @@ const char *qm_collective_name (uint32_t kind);
 typedef struct QmExchange
 {
   QmMeetingTopic topic; /* what: a kind */
-  const void *from;     /* those elements; of a broadcast, NULL */
+  const void *from;     /* those elements */
   void *to;
   /* Elements from the part of one rank to that of the next: of a reduce-scatter
    * in `from`, of an all-gather in `to`. */

@@ -229,7 +229,6 @@ topic_of (const QmCollective *call, size_t begin, size_t count)
 {
   return (QmMeetingTopic){ .what = (uint32_t) call->kind,
                            .type = (uint32_t) call->type,
-                           .root = (uint32_t) call->root,
                            .size = (uint32_t) qm_type_size (call->type),
                            .total = call->count,
                            .begin = begin,
@@ -284,7 +283,7 @@ read_part (const Passage *passage,
 {
   const QmCollective *call = passage->call;
   size_t bytes = (size_t) parts * passage->count * passage->size;
-  const char *from = call->kind == QM_BROADCAST ? call->to : call->from;
+  const char *from = call->from;
 
   if (bytes == 0)
     return QM_OK;
@@ -341,10 +340,6 @@ fill_buffer (const Passage *passage, QmError *error)
       return pass_parts (passage, read_part, error);
     case QM_ALL_GATHER:
       return read_part (passage, 0, rank, 1, error);
-    case QM_BROADCAST:
-      return rank == passage->call->root ? read_part (passage, 0, 0, 1, error)
-                                         : QM_OK;
-    case QM_BARRIER:
     case QM_COLLECTIVE_END:
       break;
     }
@@ -364,10 +359,6 @@ drain_buffer (const Passage *passage, QmError *error)
       return write_part (passage, 0, rank, 1, error);
     case QM_ALL_GATHER:
       return pass_parts (passage, write_part, error);
-    case QM_BROADCAST:
-      return rank != passage->call->root ? write_part (passage, 0, 0, 1, error)
-                                         : QM_OK;
-    case QM_BARRIER:
     case QM_COLLECTIVE_END:
       break;
     }

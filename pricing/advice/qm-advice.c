@@ -140,17 +140,18 @@ find_frontiers (QmAdvice *advice)
     }
 }
 
-/* Takes the candidates. */
-static QmAdvice *
-advice_new_take (GArray *candidates)
+QmAdvice *
+qm_advice_new_for_candidates (const QmCandidate *candidates, guint n_candidates)
 {
   QmAdvice *advice = g_new0 (QmAdvice, 1);
 
-  advice->candidates = candidates;
+  advice->candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
+  if (n_candidates > 0)
+    g_array_append_vals (advice->candidates, candidates, n_candidates);
   advice->purse = qm_purse_default ();
   advice->run_deadline = NAN;
   advice->order = g_array_new (FALSE, FALSE, sizeof (int));
-  for (int i = 0; i < (int) candidates->len; i++)
+  for (int i = 0; i < (int) n_candidates; i++)
     if (nth (advice, i)->cost_minor >= 0 && !nth (advice, i)->here
         && qm_known (nth (advice, i)->days))
       g_array_append_val (advice->order, i);
@@ -166,14 +167,16 @@ qm_advice_new (const QmCatalog *catalog,
 {
   g_autoptr (GPtrArray) predictions = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GArray) run_times = g_array_new (FALSE, FALSE, sizeof (QmRunTime));
+  g_autoptr (GArray) candidates = NULL;
   QmAdvice *advice;
 
   g_return_val_if_fail (catalog != NULL && question != NULL, NULL);
 
   if (!check_question (catalog, question, error))
     return NULL;
-  advice = advice_new_take (
-      qm_candidates_build (catalog, question, predictions, run_times));
+  candidates = qm_candidates_build (catalog, question, predictions, run_times);
+  advice = qm_advice_new_for_candidates ((QmCandidate *) candidates->data,
+                                         candidates->len);
   advice->predictions = g_steal_pointer (&predictions);
   advice->run_times = g_steal_pointer (&run_times);
   advice->purse = question->purse;
@@ -186,16 +189,6 @@ qm_advice_new (const QmCatalog *catalog,
   advice->ownership = question->ownership != NULL;
   qm_advice_set_run_deadline (advice, question->run_deadline_days);
   return advice;
-}
-
-QmAdvice *
-qm_advice_new_for_candidates (const QmCandidate *candidates, guint n_candidates)
-{
-  GArray *copy = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
-
-  if (n_candidates > 0)
-    g_array_append_vals (copy, candidates, n_candidates);
-  return advice_new_take (copy);
 }
 
 void

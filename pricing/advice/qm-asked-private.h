@@ -29,8 +29,7 @@ enum
 
 extern const QmAskedChoice qm_asked_choices[QM_ASKED_N_CHOICES];
 
-/* The value of a choice in a question. */
-int qm_asked_get_choice (const QmQuestion *question, int choice);
+/* Sets the value of a choice in a question. */
 void qm_asked_set_choice (QmQuestion *question, int choice, int value);
 
 G_END_DECLS

@@ -46,8 +46,9 @@ const QmAskedChoice qm_asked_choices[QM_ASKED_N_CHOICES] = {
   { "settings", name_of_settings, QM_N_SETTINGS },
 };
 
-int
-qm_asked_get_choice (const QmQuestion *question, int choice)
+/* The value of a choice in a question. */
+static int
+get_choice (const QmQuestion *question, int choice)
 {
   switch (choice)
     {
@@ -245,7 +246,7 @@ add_terms (json_t *root, const QmQuestion *question)
 {
   for (int i = 0; i < QM_ASKED_N_CHOICES; i++)
     {
-      int value = qm_asked_get_choice (question, i);
+      int value = get_choice (question, i);
 
       if (value > 0 && value < qm_asked_choices[i].n)
         add (root, qm_asked_choices[i].field,

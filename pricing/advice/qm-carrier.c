@@ -87,10 +87,11 @@ price_of (QmCarriers *carriers, const char *item, QmPriceUnit unit)
   return price;
 }
 
-const QmPrice *
-qm_carriers_price (QmCarriers *carriers,
-                   const char *item,
-                   const QmOffer **offer)
+/* The price of an item that counts, looked up once, or NULL; a quote's goes
+ * before the catalog's.  `offer` (may be NULL) becomes the quote that it is of,
+ * or NULL. */
+static const QmPrice *
+offered_price (QmCarriers *carriers, const char *item, const QmOffer **offer)
 {
   const QmPrice *price;
 
@@ -247,7 +248,7 @@ look_at_machines (QmCarriers *carriers, const QmCandidate *candidate, Way *best)
       if (machines[i].gpus < candidate->gpus
           || !qm_carriers_allow_kind (carriers->question, machines[i].kind))
         continue;
-      way.price = qm_carriers_price (carriers, machines[i].id, &offer);
+      way.price = offered_price (carriers, machines[i].id, &offer);
       if (way.price == NULL || (!paper && offer == NULL)
           || (!paper && qm_gpu_is_mezzanine (candidate->gpu)))
         continue;
@@ -315,20 +316,19 @@ qm_carriers_find (QmCarriers *carriers,
   candidate->carry = best.carry;
   if (best.carry.problem != QM_CARRY_NONE)
     {
-      candidate->gpu_price = qm_carriers_price (carriers, candidate->gpu->id,
-                                                &candidate->gpu_offer);
+      candidate->gpu_price =
+          offered_price (carriers, candidate->gpu->id, &candidate->gpu_offer);
       candidate->weak = candidate->gpu_price != NULL
                         && qm_price_is_weak (candidate->gpu_price);
       return -1;
     }
   whole = best.platform != NULL && *best.platform->sold_with != '\0';
-  candidate->gpu_price = whole
-                             ? NULL
-                             : qm_carriers_price (carriers, candidate->gpu->id,
-                                                  &candidate->gpu_offer);
+  candidate->gpu_price = whole ? NULL
+                               : offered_price (carriers, candidate->gpu->id,
+                                                &candidate->gpu_offer);
   if (best.price == NULL || (!whole && candidate->gpu_price == NULL))
     return -1;
-  qm_carriers_price (carriers, best.price->item, &candidate->machine_offer);
+  offered_price (carriers, best.price->item, &candidate->machine_offer);
   candidate->machine_price = best.price;
   candidate->memory_price = best.memory_price;
   candidate->extra_gib = best.extra_gib;

@@ -28,13 +28,6 @@ QmCarriers *qm_carriers_new (const QmCatalog *catalog,
 
 void qm_carriers_free (QmCarriers *carriers);
 
-/* The price of an item that counts, looked up once, or NULL; a quote's goes
- * before the catalog's.  `offer` (may be NULL) becomes the quote that it is of,
- * or NULL. */
-const QmPrice *qm_carriers_price (QmCarriers *carriers,
-                                  const char *item,
-                                  const QmOffer **offer);
-
 /* Sets machine, platform, carry, extra_gib and the prices, with their quotes,
  * of a candidate of which gpu, gpus, machines and host_gib are set.
  *

@@ -94,8 +94,8 @@ static const struct
     offsetof (QmOwnershipSettings, support_ppm) },
 };
 
-void
-qm_assumption_free (QmAssumption *assumption)
+static void
+free_assumption (QmAssumption *assumption)
 {
   if (assumption == NULL)
     return;
@@ -142,7 +142,7 @@ GPtrArray *
 qm_ownership_assumptions (const QmOwnershipSettings *settings)
 {
   GPtrArray *list =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_assumption_free);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) free_assumption);
   QmOwnershipSettings usual = qm_ownership_settings_default ();
 
   g_return_val_if_fail (settings != NULL, list);

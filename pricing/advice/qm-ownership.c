@@ -39,14 +39,6 @@ qm_ownership_settings_default (void)
   };
 }
 
-gint64
-qm_ownership_use_of_hours (double hours_a_day)
-{
-  if (isnan (hours_a_day))
-    return 0;
-  return llround (CLAMP (hours_a_day, 0, 24) / 24 * QM_PPM);
-}
-
 /* Whether a candidate is for a rack.  Of this machine that is not known: one
  * with modules, or with more GPUs than desktops of the catalog take, is. */
 static gboolean

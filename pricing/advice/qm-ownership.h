@@ -105,9 +105,6 @@ QmOwnershipParts qm_ownership_part_of_name (const char *name);
  * Returns: (transfer full): NULL where it is the price alone. */
 char *qm_ownership_describe_parts (const QmOwnershipSettings *settings);
 
-/* Hours a day as a share for `utilization_ppm`; clamped to 0 to 24. */
-gint64 qm_ownership_use_of_hours (double hours_a_day);
-
 /* One thing that is assumed, for a list on a screen or in a report. */
 typedef struct
 {
@@ -120,8 +117,6 @@ typedef struct
   gboolean counts;       /* whether that part is switched on */
   gboolean changed;      /* the user's own: differs from the default */
 } QmAssumption;
-
-void qm_assumption_free (QmAssumption *assumption);
 
 /* Returns: (transfer full): of QmAssumption, in the order of the sum. */
 GPtrArray *qm_ownership_assumptions (const QmOwnershipSettings *settings);
@@ -257,7 +252,5 @@ gboolean qm_ownership_compare_rent (const QmOwnershipSettings *settings,
 /* What it costs to rent `gpus` GPUs for so many days, in major units, without
  * overhead; whole instances are paid. */
 double qm_rent_experiment_cost (const QmRent *rent, int gpus, double days);
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmAssumption, qm_assumption_free)
 
 G_END_DECLS

@@ -73,8 +73,9 @@ scaled (gint64 micros, double factor)
              : (gint64) fmin (round ((double) micros * factor), MAX_MICROS);
 }
 
-gboolean
-qm_price_has_rate (const QmPrice *price, QmRates *rates)
+/* Whether a price counts in USD: it is in USD, or there is an exchange rate. */
+static gboolean
+has_rate (const QmPrice *price, QmRates *rates)
 {
   g_return_val_if_fail (price != NULL, FALSE);
 
@@ -113,7 +114,7 @@ qm_prices_without_rate (const QmCatalog *catalog, QmRates *rates)
   prices = qm_catalog_prices (catalog, &n);
   for (size_t i = 0; i < n; i++)
     if (prices[i].from_user && is_purchase_price (&prices[i], prices[i].unit)
-        && !qm_price_has_rate (&prices[i], rates))
+        && !has_rate (&prices[i], rates))
       g_ptr_array_add (without, (gpointer) &prices[i]);
   return without;
 }
@@ -172,8 +173,7 @@ qm_price_choose (const QmCatalog *catalog,
   prices = qm_catalog_prices (catalog, &n);
   for (size_t i = 0; i < n; i++)
     if (is_purchase_price (&prices[i], unit)
-        && strcmp (prices[i].item, item) == 0
-        && qm_price_has_rate (&prices[i], rates)
+        && strcmp (prices[i].item, item) == 0 && has_rate (&prices[i], rates)
         && (basis != QM_PRICES_PUBLISHED
             || (prices[i].kind == QM_PRICE_PUBLISHED && !prices[i].from_user))
         && (best == NULL || is_better (&prices[i], best, basis)))

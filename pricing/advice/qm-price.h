@@ -50,9 +50,6 @@ const QmPrice *qm_price_choose (const QmCatalog *catalog,
 /* Whether it is not sound: nobody is known to sell a new one at it. */
 gboolean qm_price_is_weak (const QmPrice *price);
 
-/* Whether a price counts in USD: it is in USD, or there is an exchange rate. */
-gboolean qm_price_has_rate (const QmPrice *price, QmRates *rates);
-
 /* The user's own prices (const QmPrice*) to buy at that do not count, for want
  * of an exchange rate.  (transfer container) */
 GPtrArray *qm_prices_without_rate (const QmCatalog *catalog, QmRates *rates);

@@ -82,18 +82,25 @@ run_text (const QmRun *asked, const QmRunTime *run)
   g_autofree char *whose = qm_prose_run_times_of (run);
   g_autofree char *runs = qm_format_number (asked->runs_per_year, 2);
   g_autofree char *range = NULL;
+  gulong plural = (gulong) ceil (asked->runs_per_year);
+  const char *format;
 
   if (run->measurement == NULL || whose == NULL || !qm_known (run->days))
     return NULL;
   if (!run->predicted)
-    /* Translators: model, time, whose time, a number. */
-    return g_strdup_printf (_ ("%s: %s a run (%s), %s runs a year."),
-                            run->measurement->model->name, days, whose, runs);
+    {
+      /* Translators: model, time, whose time, a number. */
+      format = ngettext ("%s: %s a run (%s), %s run a year.",
+                         "%s: %s a run (%s), %s runs a year.", plural);
+      return g_strdup_printf (format, run->measurement->model->name, days,
+                              whose, runs);
+    }
   range = qm_format_days_range (run->days, run->days_low, run->days_high);
   /* Translators: model, time, whose time, its interval, a number. */
-  return g_strdup_printf (_ ("%s: %s a run (%s: %s), %s runs a year."),
-                          run->measurement->model->name, days, whose, range,
-                          runs);
+  format = ngettext ("%s: %s a run (%s: %s), %s run a year.",
+                     "%s: %s a run (%s: %s), %s runs a year.", plural);
+  return g_strdup_printf (format, run->measurement->model->name, days, whose,
+                          range, runs);
 }
 
 /* Whether the longest run is back in time. */

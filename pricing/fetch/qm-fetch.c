@@ -11,11 +11,8 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-#define PROGRESS_INTERVAL_US 100000
-
 struct _QmFetcher
 {
-  gatomicrefcount references;
   QmFetchLimits limits;
   char *ca_file;
   QmFetchPace *pace;
@@ -46,7 +43,6 @@ qm_fetcher_new (const QmFetchLimits *limits)
       curl_global_init (CURL_GLOBAL_DEFAULT);
       g_once_init_leave (&initialized, 1);
     }
-  g_atomic_ref_count_init (&fetcher->references);
   fetcher->limits = limits != NULL ? *limits : qm_fetch_limits_default ();
   fetcher->ca_file = g_strdup (fetcher->limits.ca_file);
   fetcher->limits.ca_file = fetcher->ca_file;
@@ -55,19 +51,10 @@ qm_fetcher_new (const QmFetchLimits *limits)
   return fetcher;
 }
 
-QmFetcher *
-qm_fetcher_ref (QmFetcher *fetcher)
-{
-  g_return_val_if_fail (fetcher != NULL, NULL);
-
-  g_atomic_ref_count_inc (&fetcher->references);
-  return fetcher;
-}
-
 void
-qm_fetcher_unref (QmFetcher *fetcher)
+qm_fetcher_free (QmFetcher *fetcher)
 {
-  if (fetcher == NULL || !g_atomic_ref_count_dec (&fetcher->references))
+  if (fetcher == NULL)
     return;
   g_free (fetcher->ca_file);
   qm_fetch_pace_free (fetcher->pace);
@@ -344,141 +331,4 @@ qm_fetcher_fetch (QmFetcher *fetcher,
     .progress_data = user_data,
   };
   return follow (&fetch, cancellable, error);
-}
-
-/* What a thread takes with it. */
-typedef struct
-{
-  QmFetcher *fetcher;
-  QmFetchRequest request; /* its strings are owned */
-  QmFetchProgress progress;
-  gpointer progress_data;
-  GTask *task;  /* borrowed: it owns this */
-  gint64 shown; /* when progress was last told */
-} Job;
-
-/* Progress on its way to the caller's thread. */
-typedef struct
-{
-  GTask *task;
-  gint64 received;
-  gint64 total;
-} Tidings;
-
-static void
-job_free (gpointer data)
-{
-  Job *job = data;
-
-  qm_fetcher_unref (job->fetcher);
-  g_free ((char *) job->request.address);
-  g_free ((char *) job->request.etag);
-  g_free ((char *) job->request.last_modified);
-  g_free ((char *) job->request.accept);
-  g_free ((char *) job->request.body);
-  g_free ((char *) job->request.body_type);
-  g_free (job);
-}
-
-static void
-tidings_free (gpointer data)
-{
-  Tidings *tidings = data;
-
-  g_object_unref (tidings->task);
-  g_free (tidings);
-}
-
-static gboolean
-tell_cb (gpointer data)
-{
-  const Tidings *tidings = data;
-  const Job *job = g_task_get_task_data (tidings->task);
-
-  if (!g_task_get_completed (tidings->task))
-    job->progress (tidings->received, tidings->total, job->progress_data);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-job_progress_cb (gint64 received, gint64 total, gpointer data)
-{
-  Job *job = data;
-  gint64 now = g_get_monotonic_time ();
-  g_autoptr (GSource) source = NULL;
-  Tidings *tidings;
-
-  if (now - job->shown < PROGRESS_INTERVAL_US)
-    return;
-  job->shown = now;
-  tidings = g_new0 (Tidings, 1);
-  tidings->task = g_object_ref (job->task);
-  tidings->received = received;
-  tidings->total = total;
-  source = g_idle_source_new ();
-  g_source_set_priority (source, g_task_get_priority (job->task));
-  g_source_set_callback (source, tell_cb, tidings, tidings_free);
-  g_source_attach (source, g_task_get_context (job->task));
-}
-
-static void
-fetch_thread (GTask *task,
-              gpointer source,
-              gpointer task_data,
-              GCancellable *cancellable)
-{
-  Job *job = task_data;
-  GError *error = NULL;
-  QmFetchResult *result =
-      qm_fetcher_fetch (job->fetcher, &job->request,
-                        job->progress != NULL ? job_progress_cb : NULL, job,
-                        cancellable, &error);
-
-  if (result != NULL)
-    g_task_return_pointer (task, result, (GDestroyNotify) qm_fetch_result_free);
-  else
-    g_task_return_error (task, error);
-}
-
-void
-qm_fetcher_fetch_async (QmFetcher *fetcher,
-                        const QmFetchRequest *request,
-                        QmFetchProgress progress,
-                        gpointer progress_data,
-                        GCancellable *cancellable,
-                        GAsyncReadyCallback callback,
-                        gpointer user_data)
-{
-  g_autoptr (GTask) task = NULL;
-  Job *job;
-
-  g_return_if_fail (fetcher != NULL && request != NULL);
-  g_return_if_fail (request->address != NULL);
-
-  task = g_task_new (NULL, cancellable, callback, user_data);
-  job = g_new0 (Job, 1);
-  job->fetcher = qm_fetcher_ref (fetcher);
-  job->request = *request;
-  job->request.address = g_strdup (request->address);
-  job->request.etag = g_strdup (request->etag);
-  job->request.last_modified = g_strdup (request->last_modified);
-  job->request.accept = g_strdup (request->accept);
-  job->request.body = g_strdup (request->body);
-  job->request.body_type = g_strdup (request->body_type);
-  job->progress = progress;
-  job->progress_data = progress_data;
-  job->task = task;
-  g_task_set_source_tag (task, qm_fetcher_fetch_async);
-  g_task_set_task_data (task, job, job_free);
-  /* Looking up a name cannot be interrupted: the caller goes on without it. */
-  g_task_set_return_on_cancel (task, TRUE);
-  g_task_run_in_thread (task, fetch_thread);
-}
-
-QmFetchResult *
-qm_fetch_finish (GAsyncResult *result, GError **error)
-{
-  g_return_val_if_fail (g_task_is_valid (result, NULL), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
 }

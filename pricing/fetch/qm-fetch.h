@@ -64,9 +64,8 @@ typedef struct _QmFetcher QmFetcher;
  * Returns: (transfer full). */
 QmFetcher *qm_fetcher_new (const QmFetchLimits *limits);
 
-/* One more, or one less, who needs it; the last one frees it. */
-QmFetcher *qm_fetcher_ref (QmFetcher *fetcher);
-void qm_fetcher_unref (QmFetcher *fetcher);
+/* Frees it; NULL is allowed. */
+void qm_fetcher_free (QmFetcher *fetcher);
 
 /* What to fetch; everything but the address may be NULL. */
 typedef struct
@@ -140,26 +139,13 @@ QmFetchResult *qm_fetcher_fetch (QmFetcher *fetcher,
                                  GCancellable *cancellable,
                                  GError **error);
 
-/* The same in a thread of its own.  The request is copied; `progress` is called
- * in the caller's main context, never after `callback`. */
-void qm_fetcher_fetch_async (QmFetcher *fetcher,
-                             const QmFetchRequest *request,
-                             QmFetchProgress progress,
-                             gpointer progress_data,
-                             GCancellable *cancellable,
-                             GAsyncReadyCallback callback,
-                             gpointer user_data);
-
-/* Returns: (transfer full): as qm_fetcher_fetch(). */
-QmFetchResult *qm_fetch_finish (GAsyncResult *result, GError **error);
-
 /* Whether an address may be fetched at all: its form, not what lies there.
  *
  * Returns: (transfer full): the address as it will be fetched, or NULL with
  *   QM_FETCH_ERROR_ADDRESS. */
 char *qm_fetch_check_address (const char *address, GError **error);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmFetcher, qm_fetcher_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmFetcher, qm_fetcher_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmFetchResult, qm_fetch_result_free)
 
 G_END_DECLS

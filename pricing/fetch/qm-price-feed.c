@@ -48,8 +48,8 @@ qm_feed_address (QmFeed feed)
   return feeds[feed].address;
 }
 
-void
-qm_feed_price_free (QmFeedPrice *price)
+static void
+free_price (QmFeedPrice *price)
 {
   if (price == NULL)
     return;
@@ -75,8 +75,7 @@ page_new (void)
 {
   QmFeedPage *page = g_new0 (QmFeedPage, 1);
 
-  page->prices =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_feed_price_free);
+  page->prices = g_ptr_array_new_with_free_func ((GDestroyNotify) free_price);
   return page;
 }
 
@@ -235,7 +234,7 @@ drop_repeated (GPtrArray *prices)
       if (g_hash_table_lookup (best, key) == all[i])
         g_ptr_array_add (prices, all[i]);
       else
-        qm_feed_price_free (all[i]);
+        free_price (all[i]);
     }
 }
 

@@ -65,7 +65,6 @@ typedef struct
   guint broken;   /* rows that make no sense */
 } QmFeedPage;
 
-void qm_feed_price_free (QmFeedPrice *price);
 void qm_feed_page_free (QmFeedPage *page);
 
 #define QM_FEED_ERROR (qm_feed_error_quark ())
@@ -114,6 +113,5 @@ QmQuote *qm_feed_page_to_quote (const QmFeedPage *page,
                                 GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmFeedPage, qm_feed_page_free)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmFeedPrice, qm_feed_price_free)
 
 G_END_DECLS

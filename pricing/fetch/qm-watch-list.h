@@ -26,9 +26,6 @@ typedef enum
   QM_N_WATCH_KINDS
 } QmWatchKind;
 
-/* "page", or the name of the feed; static. */
-const char *qm_watch_kind_name (QmWatchKind kind);
-
 /* The kind that an address is of: a feed where it has a feed's host, else a
  * page. */
 QmWatchKind qm_watch_kind_of_address (const char *address);
@@ -49,9 +46,6 @@ typedef struct
 /* Returns: (transfer full): an entry that was never tried, or NULL with
  *   QM_FETCH_ERROR_ADDRESS.  A feed's address may be NULL for its own. */
 QmWatch *qm_watch_new (QmWatchKind kind, const char *address, GError **error);
-
-/* Deep copy. */
-QmWatch *qm_watch_copy (const QmWatch *watch);
 
 void qm_watch_free (QmWatch *watch);
 
@@ -102,23 +96,6 @@ guint qm_watch_list_refresh (GPtrArray *watches,
                              QmWatchReport report,
                              gpointer user_data,
                              GCancellable *cancellable);
-
-/* The same in a thread of its own, on copies; the matcher must last as long.
- * `extract` is called in that thread; `report` in the caller's main context,
- * with the copy that is up to date, never after `callback`.  `user_data` goes
- * to all three. */
-void qm_watch_list_refresh_async (GPtrArray *watches,
-                                  QmFetcher *fetcher,
-                                  const QmMatcher *matcher,
-                                  QmWatchExtract extract,
-                                  QmWatchReport report,
-                                  GCancellable *cancellable,
-                                  GAsyncReadyCallback callback,
-                                  gpointer user_data);
-
-/* Returns: (transfer full): the refreshed copies in the order of the list, or
- *   NULL with G_IO_ERROR_CANCELLED. */
-GPtrArray *qm_watch_list_refresh_finish (GAsyncResult *result, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmWatch, qm_watch_free)
 

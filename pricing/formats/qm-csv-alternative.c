@@ -220,3 +220,58 @@ qm_csv_words_name (const char *normal, const char *name)
       return TRUE;
   return FALSE;
 }
+
+/* The words that a text begins with among those of a list; 0: none. */
+static gsize
+begin_length (GHashTable *set, const char *normal, gboolean whole)
+{
+  gsize length = strlen (normal), longest = 0;
+
+  for (gsize n = 1; n <= length && n <= QM_CSV_LONGEST_PHRASE; n++)
+    if ((normal[n] == '\0' || (normal[n] == ' ' && !whole))
+        && qm_csv_phrases_find (set, normal, n) != 0)
+      longest = n;
+  return longest;
+}
+
+/* Before each of two, in some languages, ... */
+static const char both_words[] = "soit|albo|ofwel|o bien|ou bien|sia|ou|o|lub";
+/* ... and before the first, or the second. */
+static const char either_words[] = "entweder|either|hetzij";
+static const char or_words[] = "oder|or|ou|of|o|oppure|lub|bzw|oder alternativ|"
+                               "or alternatively|oder wahlweise|o en su lugar";
+
+char *
+qm_csv_alternative_either (const char *text, gboolean whole, guint *n)
+{
+  static GHashTable *first_set, *second_set, *both_set;
+  g_autofree char *normal = qm_csv_normalize (text);
+  GHashTable *both = qm_csv_phrases_once (&both_set, both_words);
+  gsize length =
+      begin_length (*n == 0 ? qm_csv_phrases_once (&first_set, either_words)
+                            : qm_csv_phrases_once (&second_set, or_words),
+                    normal, whole);
+
+  if (length == 0)
+    length = begin_length (both, normal, whole);
+  /* "Ou" and "o" alone begin no list of alternatives. */
+  if (length == 0 || (*n == 0 && length <= 2)
+      || (*n == 0 && !whole && length <= 3))
+    return NULL;
+  (*n)++;
+  normal[length] = '\0';
+  return *n > 2 || (*n == 2 && qm_csv_phrases_find (both, normal, length) != 0)
+             ? g_strdup_printf ("%s %u", normal, *n)
+             : g_strdup (normal);
+}
+
+gboolean
+qm_csv_words_say_or (const char *text, gboolean whole)
+{
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (text);
+
+  /* "O" alone is also "the". */
+  return begin_length (qm_csv_phrases_once (&set, or_words), normal, whole)
+         > (whole ? 0 : 1);
+}

@@ -31,4 +31,17 @@ gboolean qm_csv_words_name (const char *normal, const char *name);
 /* Whether a normalized word is what alternatives are called: "variante". */
 gboolean qm_csv_word_is_group (const char *word);
 
+/* "Entweder", "oder", "soit": a text that begins so, or where `whole` is TRUE
+ * is nothing else.
+ *
+ * n: (inout): how many of such were there before; those of "or" are some only
+ *    behind "either"
+ *
+ * Returns: (transfer full) (nullable): its name as an alternative, another one
+ * each time; NULL: it is none */
+char *qm_csv_alternative_either (const char *text, gboolean whole, guint *n);
+
+/* Whether a text begins with "or", or is that alone. */
+gboolean qm_csv_words_say_or (const char *text, gboolean whole);
+
 G_END_DECLS

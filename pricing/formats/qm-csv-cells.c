@@ -5,6 +5,7 @@
 #include "pricing/formats/qm-csv-reader.h"
 
 #include "pricing/formats/qm-csv-row.h"
+#include "pricing/qm-exact.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -57,9 +58,22 @@ qm_csv_cell_place (QmCsvReader *reader, guint row, int column)
   if (column >= 0 && reader->mapping->header_row >= 0)
     name = qm_read_excerpt (qm_sheet_cell (
         reader->sheet, (guint) reader->mapping->header_row, (guint) column));
+  if (row < reader->n_above)
+    return g_strdup (_ ("another sheet"));
   if (name == NULL || name[0] == '\0')
-    return g_strdup_printf (_ ("row %u"), row + 1);
-  return g_strdup_printf (_ ("row %u, column %s"), row + 1, name);
+    return g_strdup_printf (_ ("row %u"), row - reader->n_above + 1);
+  return g_strdup_printf (_ ("row %u, column %s"), row - reader->n_above + 1,
+                          name);
+}
+
+void
+qm_csv_set_currency (QmCsvReader *reader,
+                     QmCsvDraft *draft,
+                     guint row,
+                     const char *currency)
+{
+  qm_csv_draft_set_currency (draft, currency, row - MIN (row, reader->n_above),
+                             &reader->error);
 }
 
 void
@@ -98,13 +112,15 @@ qm_csv_cell_amount (QmCsvReader *reader,
       || qm_csv_cell_is_included (text) || qm_csv_cell_is_on_request (text))
     return QM_AMOUNT_UNSTATED;
   if (text[0] == '='
-      || !qm_amount_parse (text, reader->mapping->decimal, &micros, currency))
+      || !qm_amount_parse (text, reader->mapping->decimal, &micros, currency)
+      || __builtin_mul_overflow (
+          micros, reader->in_thousands[column] ? 1000 : 1, &micros))
     {
       qm_csv_cell_report (reader, draft->quote, row, column, text);
       return QM_AMOUNT_UNSTATED;
     }
   if (currency[0] != '\0')
-    qm_csv_draft_set_currency (draft, currency, row, &reader->error);
+    qm_csv_set_currency (reader, draft, row, currency);
   return micros;
 }
 
@@ -152,6 +168,29 @@ qm_csv_cell_quantity (QmCsvReader *reader,
   return micros;
 }
 
+/* "10+5": what is left of it is lessened again.  In millionths of a percent. */
+static gboolean
+parse_percents (const char *text, QmDecimal decimal, gint64 *micros)
+{
+  const gint64 whole = 100 * (gint64) QM_MICROS_PER_UNIT;
+  g_auto (GStrv) steps = g_strsplit (text, "+", 5);
+  gint64 left = whole;
+
+  for (guint i = 0; steps[i] != NULL; i++)
+    {
+      char currency[4];
+      gint64 step;
+
+      if (!qm_amount_parse (g_strstrip (steps[i]), decimal, &step, currency)
+          || ABS (step) > whole)
+        return FALSE;
+      if (!qm_exact_scale (left, whole - ABS (step), whole, &left))
+        return FALSE;
+    }
+  *micros = whole - left;
+  return steps[0] != NULL;
+}
+
 void
 qm_csv_cell_discount (QmCsvReader *reader,
                       QmCsvDraft *draft,
@@ -166,7 +205,6 @@ qm_csv_cell_discount (QmCsvReader *reader,
       int column = qm_csv_mapping_column (reader->mapping, fields[i]);
       g_autofree char *text = qm_csv_cell_text (reader, row, column);
       char *sign = text != NULL ? strchr (text, '%') : NULL;
-      char currency[4];
       gint64 micros;
 
       if (text == NULL)
@@ -181,9 +219,8 @@ qm_csv_cell_discount (QmCsvReader *reader,
         }
       if (sign != NULL)
         *sign = '\0';
-      if (qm_amount_parse (text, reader->mapping->decimal, &micros, currency)
-          && ABS (micros) <= 100 * (gint64) QM_MICROS_PER_UNIT)
-        qm_csv_draft_set_percent (draft, ABS (micros));
+      if (parse_percents (text, reader->mapping->decimal, &micros))
+        qm_csv_draft_set_percent (draft, micros);
       else
         qm_csv_cell_report (reader, draft->quote, row, column, text);
     }

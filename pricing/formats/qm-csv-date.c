@@ -5,6 +5,7 @@
 #include "pricing/formats/qm-csv-date.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Names of months without accents; three letters or more of one will do. */
@@ -44,9 +45,9 @@ static const char counted_words[] =
     "offertedatum vanaf na van proposta emissao orcamento od daty wystawienia "
     "oferty calendar calendaires naturales kalendertage corridos ";
 
-static const char day_words[] =
-    " day days d tag tage tagen jour jours dia dias giorno giorni dag dagen "
-    "dzien dni calendar ";
+static const char day_words[] = " day days d tag tage tagen jour jours dia "
+                                "dias giorno giorni gg dag dagen dgn "
+                                "dzien dni calendar ";
 static const char week_words[] =
     " week weeks woche wochen semaine semaines semana semanas settimana "
     "settimane weken tydzien tygodnie tygodni ";
@@ -172,13 +173,14 @@ parse_strokes (int first, int second, int year, QmDateOrder order, QmDate *date)
   return make_date (year, second, first, date);
 }
 
-/* Whether nothing but a time of day is left: "T10:00:00+02:00", " 9:30 pm". */
+/* Whether nothing but a time of day is left: "T10:00:00+02:00", " 9:30 pm", or
+ * the Polish word for a year. */
 static gboolean
 ends_with_time (const char *rest)
 {
   int hour, minute, end = 0;
 
-  if (rest[0] == '\0')
+  if (rest[0] == '\0' || strcmp (rest, " r.") == 0 || strcmp (rest, "r.") == 0)
     return TRUE;
   if ((rest[0] != 'T' && rest[0] != ' ')
       || sscanf (rest + 1, " %2d:%2d%n", &hour, &minute, &end) != 2)
@@ -252,6 +254,57 @@ skip_words (const char *text, const char *list)
     }
 }
 
+/* Reads a date to which the year is added. */
+static gboolean
+parse_with_year (const char *text, int year, QmDateOrder order, QmDate *date)
+{
+  static const char *const joints[] = { "", ".", "/", "-", " " };
+
+  for (guint i = 0; i < G_N_ELEMENTS (joints); i++)
+    {
+      g_autofree char *whole =
+          g_strdup_printf ("%s%s%d", text, joints[i], year);
+
+      if (qm_csv_date_parse (whole, order, date))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* The first day of a term of which the last one has the year, and perhaps the
+ * month, for both: "01.06. bis 30.06.2026", "1 - 30 June 2026", "15/12 al
+ * 15/01/2027". */
+static gboolean
+parse_first (const char *text, QmDateOrder order, QmCsvTerm *term)
+{
+  g_autofree char *bare = g_strstrip (g_strdup (text));
+  gsize digits = strspn (bare, "0123456789");
+  const char *rest = bare + digits + (bare[digits] == '.');
+  const QmDate until = term->until;
+
+  if (digits > 2 || strpbrk (bare, "0123456789") == NULL)
+    return FALSE;
+  if (digits > 0 && *rest == '\0')
+    return make_date (until.year, until.month, atoi (bare), &term->from);
+  return (parse_with_year (bare, until.year, order, &term->from)
+          && qm_date_compare (term->from, until) <= 0)
+         || parse_with_year (bare, until.year - 1, order, &term->from);
+}
+
+/* "June 1 - 30, 2026": the month stands in the first half, the year in the
+ * second. */
+static gboolean
+parse_split (const char *first, const char *second, QmCsvTerm *term)
+{
+  int day, year, end = 0;
+
+  return strpbrk (first, "./-") == NULL
+         && sscanf (second, "%2d, %4d%n", &day, &year, &end) == 2
+         && second[end] == '\0'
+         && parse_with_year (first, year, QM_DATES_GUESS, &term->from)
+         && make_date (year, term->from.month, day, &term->until);
+}
+
 /* Two dates that are written in the same order. */
 static gboolean
 parse_two (const char *first,
@@ -259,9 +312,14 @@ parse_two (const char *first,
            QmDateOrder order,
            QmCsvTerm *term)
 {
-  return qm_csv_date_parse (skip_words (first, from_words), order, &term->from)
-         && qm_csv_date_parse (skip_words (second, until_words), order,
-                               &term->until)
+  const char *from = skip_words (first, from_words);
+  const char *until = skip_words (second, until_words);
+
+  if (!qm_csv_date_parse (until, order, &term->until))
+    return parse_split (from, until, term)
+           && qm_date_compare (term->from, term->until) <= 0;
+  return (qm_csv_date_parse (from, order, &term->from)
+          || parse_first (from, order, term))
          && qm_date_compare (term->from, term->until) <= 0;
 }
 

@@ -15,20 +15,38 @@ typedef struct
   gboolean perhaps; /* by its words it may be in no total */
 } QmCsvLineNote;
 
+/* The totals of a draft at a place of the table. */
 typedef struct
 {
-  QmQuote *quote;   /* "minor" fields in millionths */
-  GArray *notes;    /* of QmCsvLineNote, of each line */
-  guint n_summed;   /* lines above the last total; the others are in none */
-  char *folded;     /* the alternative, normalized; NULL: there is none */
-  GArray *nets;     /* of gint64, all rows that may be the net amount */
-  gint64 before;    /* a row that says "total" before the tax, ... */
-  gint64 after;     /* ... and after it */
-  gint64 after_tax; /* discounts that stand below the tax, > 0 */
-  gint64 pending;   /* those below what is to be paid, > 0: they count if that
-                       is written again below them */
-  gint64 percent;   /* of a discount without an amount, in millionths */
+  gint64 discount, charge, tax, payable, before, after, after_tax, pending;
+  gint64 percent;
+  guint n_nets;
+} QmCsvTotals;
+
+typedef struct
+{
+  QmQuote *quote;    /* "minor" fields in millionths */
+  GArray *notes;     /* of QmCsvLineNote, of each line */
+  guint n_summed;    /* lines above the last total; the others are in none */
+  char *folded;      /* the alternative, normalized; NULL: there is none */
+  GArray *nets;      /* of gint64, all rows that may be the net amount */
+  gint64 before;     /* a row that says "total" before the tax, ... */
+  gint64 sum_before; /* of all such rows, ... */
+  guint n_before;    /* ... and how many there are */
+  gint64 after;      /* ... and after it */
+  gint64 after_tax;  /* discounts that stand below the tax, > 0 */
+  gint64 pending;    /* those below what is to be paid, > 0: they count if that
+                        is written again below them */
+  char *tier;        /* what the last line sells, if its price depends on how
+                        many are bought */
+  guint again;       /* the first line below a header that is repeated below
+                        totals; 0: there is none */
+  gint64 percent;    /* of a discount without an amount, in millionths */
+  gint64 table_tax;  /* the tax that a small table of totals has; 0: none */
+  QmCsvTotals above; /* the totals above that header */
   gboolean has_totals;
+  gboolean advance;    /* a payment of a part was written: what is to be paid
+                          stands above it */
   gboolean tax_within; /* the tax is said to be in the total above it */
   gboolean is_ours;    /* the table is one that the project wrote */
   gboolean rent;       /* its prices are for a time */
@@ -69,5 +87,22 @@ void qm_csv_draft_add_common (QmCsvDraft *draft, const QmCsvDraft *common);
 /* Appends the lines of another one as what can be had besides. */
 void qm_csv_draft_add_besides (QmCsvDraft *draft, const QmCsvDraft *besides);
 
-/* Makes amounts those of the currency, and decides what the totals mean. */
+/* Notes that the header stands there once more, below totals.  If what follows
+ * are the same goods, what is then added to the totals is taken back. */
+void qm_csv_draft_begin_again (QmCsvDraft *draft);
+
+/* Takes lines out, and what has been added to the totals since
+ * qm_csv_draft_begin_again(). */
+void qm_csv_draft_forget (QmCsvDraft *draft, guint first, guint n);
+
+/* Adds to a sum that may not be stated yet. */
+void qm_csv_add_amount (gint64 *sum, gint64 amount);
+
+/* Makes amounts those of the currency, and decides what the totals mean
+ * (qm-csv-settle.c). */
 void qm_csv_draft_finish (QmCsvDraft *draft);
+
+/* Makes parts of lines that say what one above them is made of: it is numbered
+ * 1, they 1.1 and 1.2, and they come to its price (qm-csv-nested.c).  Whether
+ * there are any. */
+gboolean qm_csv_nest (QmQuote *quote);

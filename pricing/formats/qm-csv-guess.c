@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pricing/formats/qm-csv-mapping.h"
+#include "pricing/formats/qm-csv-reader.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <stdio.h>
@@ -13,11 +14,11 @@
 #define LOOK_ROWS  60
 /* ... and so many rows below it for how numbers and dates are written. */
 #define SAMPLE_ROWS 2000
+/* A row further down that names more fields is another header. */
+#define MOST_NAMES 2
 
-/* How well a row serves as the header: fields that it names, 0 where it lacks
- * those that are needed. */
-static guint
-score_header (const QmSheet *sheet, guint row)
+guint
+qm_csv_header_score (const QmSheet *sheet, guint row)
 {
   guint n = qm_sheet_n_cells (sheet, row);
   guint32 seen = 0, score = 0;
@@ -50,7 +51,7 @@ find_header (const QmSheet *sheet, guint *best)
   *best = 0;
   for (guint i = 0; i < MIN (qm_sheet_n_rows (sheet), LOOK_ROWS); i++)
     {
-      guint score = score_header (sheet, i);
+      guint score = qm_csv_header_score (sheet, i);
 
       if (score > *best)
         {
@@ -251,9 +252,14 @@ guess_currency (QmCsvMapping *mapping, const char *name)
 
   for (guint i = 0; words[i] != NULL; i++)
     {
+      const char *word = words[i];
       char currency[4] = "";
 
-      if (words[i][0] != '\0' && qm_amount_parse_currency (words[i], currency)
+      /* "k€", "TEUR" */
+      if (word[0] != '\0' && strchr ("kKtT", word[0]) != NULL
+          && qm_csv_says_thousands (word))
+        word++;
+      if (word[0] != '\0' && qm_amount_parse_currency (word, currency)
           && currency[0] != '\0' && mapping->currency[0] == '\0')
         memcpy (mapping->currency, currency, 4);
     }
@@ -281,7 +287,9 @@ measure_column (const QmSheet *sheet,
   guint cells = 0, plain = 0;
   gsize length = 0;
 
-  for (guint row = first; row < end; row++)
+  /* Further down another table may begin. */
+  for (guint row = first;
+       row < end && qm_csv_header_score (sheet, row) <= MOST_NAMES; row++)
     {
       const char *cell = qm_sheet_cell (sheet, row, column);
 
@@ -354,6 +362,8 @@ name_alternatives (QmCsvMapping *mapping)
     qm_csv_mapping_set_field (mapping, (guint) column, QM_CSV_DESCRIPTION);
 }
 
+/* The same for a mapping of which delimiter, encoding and header row are
+ * decided: everything else is guessed from the sheet. */
 void
 qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
 {

@@ -6,6 +6,7 @@
 
 #include "pricing/formats/qm-csv-date.h"
 #include "pricing/formats/qm-csv-pairs.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -13,6 +14,8 @@
 
 /* A name and its value in one cell are no longer than this, in bytes. */
 #define LONGEST_PAIR 120
+/* The name of a town is no longer. */
+#define LONGEST_TOWN 30
 /* Of so many rows outside the table, what they say is looked for; others are
  * notes. */
 #define MOST_LOOSE 1000
@@ -62,6 +65,24 @@ set_text (char **text, const char *value)
     *text = qm_read_text (value);
 }
 
+/* What is behind "N°", "Nr." before a number. */
+static const char *
+skip_number_sign (const char *text)
+{
+  static const char *const signs[] = { "N°",  "n°",  "Nº",  "nº", "Nr.",
+                                       "nr.", "No.", "no.", "#" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (signs); i++)
+    if (g_str_has_prefix (text, signs[i]))
+      {
+        const char *rest = text + strlen (signs[i]);
+
+        rest += strspn (rest, " :");
+        return rest[0] != '\0' ? rest : text;
+      }
+  return text;
+}
+
 /* "Angebot 26-4417 vom 02.07.2026": a number and a date. */
 static gboolean
 read_number (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
@@ -75,7 +96,14 @@ read_number (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
   if (text[n] != '\0'
       && (!qm_csv_term_parse (text + n, reader->mapping->date_order, &term)
           || term.from.year == 0 || term.until.year != 0))
-    return FALSE;
+    {
+      /* "DEV-26-0719 du 06/07/2026", of which nothing says which is the day. */
+      if (!qm_csv_term_parse (text + n, QM_DATES_DAY_FIRST, &term)
+          || term.from.year == 0 || term.until.year != 0)
+        return FALSE;
+      ask_date (reader, quote, row, -1, text + n + 1, QM_ASK_DATE);
+      term.from = (QmDate){ 0 };
+    }
   if (quote->issued_on.year == 0)
     quote->issued_on = term.from;
   set_text (&quote->number, number);
@@ -326,7 +354,7 @@ qm_csv_head_set (QmCsvReader *reader,
       set_text (&quote->vendor, text);
       return TRUE;
     case QM_CSV_QUOTE:
-      set_text (&quote->number, text);
+      set_text (&quote->number, skip_number_sign (text));
       return TRUE;
     case QM_CSV_SUPERSEDES:
       set_text (&quote->supersedes, text);
@@ -415,6 +443,36 @@ read_glued (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
   return FALSE;
 }
 
+/* A day behind "den", "le", "dnia"; or behind nothing, where it can be one. */
+static gboolean
+read_day (const char *text, QmDateOrder order, gboolean bare, QmDate *date)
+{
+  static const char *const before[] = { "den ",  "le ", "li ", "il ",
+                                        "dnia ", "a ",  "em ", "d. " };
+
+  text += strspn (text, " ");
+  for (guint i = 0; i < G_N_ELEMENTS (before); i++)
+    if (g_str_has_prefix (text, before[i]))
+      return qm_csv_date_parse (text + strlen (before[i]), order, date);
+  return bare && qm_csv_date_parse (text, order, date);
+}
+
+/* "Berlin, den 16.6.26", "Milano, 12 giugno 2026": a town and a day. */
+static gboolean
+read_town (QmCsvReader *reader, QmQuote *quote, const char *text)
+{
+  const char *comma = strchr (text, ',');
+  gboolean above = reader->drafts->len == 0 && !qm_words_name_goods (text);
+
+  if (comma == NULL || quote->issued_on.year != 0 || comma - text > LONGEST_TOWN
+      || !g_unichar_isupper (g_utf8_get_char (text))
+      || strcspn (text, "0123456789:") < (gsize) (comma - text)
+      || !read_day (comma + 1, reader->mapping->date_order, above,
+                    &quote->issued_on))
+    return FALSE;
+  return TRUE;
+}
+
 /* The first word of a text with a digit, without marks around it; NULL: there
  * is none. */
 static char *
@@ -496,15 +554,22 @@ read_pair (QmCsvReader *reader, QmQuote *quote, guint row, guint *column)
       *column = next;
       return TRUE;
     }
-  return read_glued (reader, quote, row, text);
+  return read_glued (reader, quote, row, text)
+         || read_town (reader, quote, text);
 }
 
-/* The code of a word that is a currency and nothing else in any language. */
+/* The code of a word that is a currency and nothing else in any language, which
+ * may be in thousands: "TEUR", "k€". */
 static gboolean
 is_currency (const char *word, char currency[4])
 {
-  g_autofree char *lower = g_ascii_strdown (word, -1);
+  g_autofree char *lower = NULL;
   char again[4];
+
+  if (strchr ("TKtk", word[0]) != NULL && strlen (word) > 1
+      && qm_csv_says_thousands (word))
+    word++;
+  lower = g_ascii_strdown (word, -1);
 
   if (g_str_has_prefix (lower, "euro") && strlen (lower) <= 5)
     {
@@ -512,7 +577,7 @@ is_currency (const char *word, char currency[4])
       return TRUE;
     }
   return qm_amount_parse_currency (word, currency) && currency[0] != '\0'
-         && (!g_ascii_isalpha (word[0])
+         && (!g_ascii_isalpha (word[0]) || strchr (word, '$') != NULL
              || qm_amount_parse_currency (lower, again));
 }
 

@@ -47,23 +47,6 @@ qm_csv_mapping_free (QmCsvMapping *mapping)
   g_free (mapping);
 }
 
-gboolean
-qm_csv_mapping_equal (const QmCsvMapping *a, const QmCsvMapping *b)
-{
-  g_return_val_if_fail (a != NULL && b != NULL, FALSE);
-
-  if (a->columns->len != b->columns->len)
-    return FALSE;
-  for (guint i = 0; i < a->columns->len; i++)
-    if (qm_csv_mapping_field (a, i) != qm_csv_mapping_field (b, i))
-      return FALSE;
-  return a->delimiter == b->delimiter && a->header_row == b->header_row
-         && a->decimal == b->decimal && a->date_order == b->date_order
-         && a->tax_included == b->tax_included
-         && strcmp (a->currency, b->currency) == 0
-         && g_strcmp0 (a->encoding, b->encoding) == 0;
-}
-
 QmCsvField
 qm_csv_mapping_field (const QmCsvMapping *mapping, guint column)
 {

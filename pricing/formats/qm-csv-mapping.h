@@ -40,8 +40,6 @@ QmCsvMapping *qm_csv_mapping_copy (const QmCsvMapping *mapping);
 
 void qm_csv_mapping_free (QmCsvMapping *mapping);
 
-gboolean qm_csv_mapping_equal (const QmCsvMapping *a, const QmCsvMapping *b);
-
 /* The field of a column; QM_CSV_IGNORED beyond the last. */
 QmCsvField qm_csv_mapping_field (const QmCsvMapping *mapping, guint column);
 
@@ -64,6 +62,10 @@ gboolean qm_csv_mapping_check (const QmCsvMapping *mapping, GError **error);
  *   cannot be told apart. */
 QmCsvMapping *
 qm_csv_mapping_guess (const char *data, gsize size, GError **error);
+
+/* How well a row serves as a header: how many fields it names; 0 where it lacks
+ * those that are needed. */
+guint qm_csv_header_score (const QmSheet *sheet, guint row);
 
 /* The same for a mapping of which delimiter, encoding and header row are
  * decided: everything else is guessed from the sheet. */

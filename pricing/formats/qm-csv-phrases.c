@@ -58,6 +58,30 @@ normalize_ascii (const char *text)
   return g_steal_pointer (&normal);
 }
 
+/* "I.V.A.", "T.V.A.": taxes of which the letters stand apart. */
+static void
+join_letters (const char *text, char *normal)
+{
+  static const char *const apart[] = { "i v a", "t v a", "v a t",
+                                       "b t w", "t t c", "m w st" };
+
+  if (strchr (text, '.') == NULL)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (apart); i++)
+    {
+      char *found = strstr (normal, apart[i]);
+      gsize n = strlen (apart[i]), to = 0;
+
+      if (found == NULL || (found > normal && found[-1] != ' ')
+          || (found[n] != ' ' && found[n] != '\0'))
+        continue;
+      for (gsize j = 0; j < n; j++)
+        if (found[j] != ' ')
+          found[to++] = found[j];
+      memmove (found + to, found + n, strlen (found + n) + 1);
+    }
+}
+
 char *
 qm_csv_normalize (const char *text)
 {
@@ -68,7 +92,10 @@ qm_csv_normalize (const char *text)
   GString *normal;
 
   if (plain != NULL)
-    return plain;
+    {
+      join_letters (text, plain);
+      return plain;
+    }
   normal = g_string_new (NULL);
   valid = g_utf8_make_valid (text, (gssize) strnlen (text, LONGEST_TEXT));
   folded = g_utf8_casefold (valid, -1);
@@ -88,6 +115,7 @@ qm_csv_normalize (const char *text)
         g_string_append_c (normal, ' ');
     }
   g_strchomp (normal->str);
+  join_letters (text, normal->str);
   return g_string_free (normal, FALSE);
 }
 

@@ -2,8 +2,9 @@
 
 /* What the files share that read a quote out of a spreadsheet: the state, the
  * cells (qm-csv-cells.c), what stands above and below the table
- * (qm-csv-head.c), its rows (qm-quote-csv.c, qm-csv-total-row.c) and what
- * alternatives have in common (qm-csv-share.c). */
+ * (qm-csv-head.c), its rows (qm-quote-csv.c, qm-csv-line.c,
+ * qm-csv-total-row.c) and what alternatives have in common
+ * (qm-csv-share.c). */
 
 #pragma once
 
@@ -17,17 +18,24 @@ typedef struct
 {
   const QmSheet *sheet;
   const QmCsvMapping *mapping;
-  QmQuote *head;      /* what stands above the table */
-  GPtrArray *drafts;  /* of QmCsvDraft, owned */
-  GHashTable *by_key; /* borrowed, by vendor, number and alternative */
-  GHashTable *terms;  /* what was said about how long a QmQuote holds, owned */
-  guint n_loose;      /* rows outside the table so far */
-  char *vendor;       /* of the last row that named them */
+  GPtrArray *mappings; /* of QmCsvMapping, of other headers further down */
+  guint n_above;       /* rows of another sheet above the table's own */
+  QmQuote *head;       /* what stands above the table */
+  GPtrArray *drafts;   /* of QmCsvDraft, owned */
+  GHashTable *by_key;  /* borrowed, by vendor, number and alternative */
+  GHashTable *terms;   /* what was said about how long a QmQuote holds, owned */
+  guint n_loose;       /* rows outside the table so far */
+  char *vendor;        /* of the last row that named them */
   char *number;
-  char *alternative; /* under whose heading the rows are; NULL: none */
-  QmLineRole role;   /* of lines under the last heading */
-  gboolean monthly;  /* a column of amounts is for a time */
-  gboolean rent;     /* that, or the last heading speaks of a rent */
+  char *alternative;      /* under whose heading the rows are; NULL: none */
+  guint n_either;         /* "either" and "or" so far */
+  QmLineRole role;        /* of lines under the last heading */
+  gboolean marks_options; /* the column of alternatives says which lines are
+                             options, and names none */
+  gboolean thousands;     /* the table says that its amounts are in them, ... */
+  gboolean in_thousands[QM_SHEET_MAX_COLUMNS]; /* ... and of which columns */
+  gboolean monthly; /* a column of amounts is for a time */
+  gboolean rent;    /* that, or the last heading speaks of a rent */
   gboolean per_hour;
   gboolean is_ours; /* the project has written the table */
   GError *error;    /* the first */
@@ -42,6 +50,12 @@ qm_csv_cell_is_empty (QmCsvReader *reader, guint row, QmCsvField field);
 
 /* "row 5, column Price" */
 char *qm_csv_cell_place (QmCsvReader *reader, guint row, int column);
+
+/* Notes the currency of an amount in a row; see qm_csv_draft_set_currency(). */
+void qm_csv_set_currency (QmCsvReader *reader,
+                          QmCsvDraft *draft,
+                          guint row,
+                          const char *currency);
 
 /* Adds a finding: this is not clearly an amount. */
 void qm_csv_cell_report (QmCsvReader *reader,
@@ -107,6 +121,37 @@ QmCsvDraft *qm_csv_find_draft (QmCsvReader *reader, guint row);
 /* Takes what a row's columns say of the whole quote: dates, currency, note. */
 void
 qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row);
+
+/* Whether words say that amounts are in thousands: "TEUR", "(k€)". */
+gboolean qm_csv_says_thousands (const char *text);
+
+/* Finds out whether what stands around the table says so, and of which
+ * currency, ... */
+void qm_csv_look_for_thousands (QmCsvReader *reader);
+
+/* ... and of which columns it holds. */
+void qm_csv_note_thousands (QmCsvReader *reader);
+
+/* Reads a row of a small table of totals, of which the names stand above the
+ * amounts.  FALSE: it is none. */
+gboolean qm_csv_read_total_table (QmCsvReader *reader, guint row);
+
+/* The draft of the last row; NULL: there is none. */
+QmCsvDraft *qm_csv_last_draft (QmCsvReader *reader);
+
+/* Whether a row has something in a cell for amounts that is none of "included"
+ * and "on request". */
+gboolean qm_csv_has_amount (QmCsvReader *reader, guint row);
+
+/* Whether a row is the header once more. */
+gboolean qm_csv_is_header_again (QmCsvReader *reader, guint row);
+
+/* Whether the column of alternatives has marks and no names: "J" and "N" below
+ * "Option" are no options of these names. */
+gboolean qm_csv_has_marks (QmCsvReader *reader);
+
+/* Reads a row that is a line (qm-csv-line.c). */
+void qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row);
 
 /* Reads a row of totals (qm-csv-total-row.c).  FALSE: it is none. */
 gboolean qm_csv_read_total_row (QmCsvReader *reader, guint row);

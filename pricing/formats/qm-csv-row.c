@@ -8,6 +8,7 @@
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-discount.h"
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/quotes/qm-line-thing.h"
 
 #include <string.h>
 
@@ -36,7 +37,7 @@ static const RowWords rows[] = {
     "wartosc brutto|kwota brutto|lacznie brutto|total to pay|"
     "total con impuestos|gesamtbetrag inkl|totaalbedrag incl|zu zahlen|"
     "zahlbetrag brutto|total c iva|importe a pagar|totale a pagare|"
-    "te betalen bedrag|total final|kwota do "
+    "te betalen bedrag|te voldoen|total final|kwota do "
     "zaplaty|brutto|gross|ttc|bruto|lordo|"
     "totale lordo|total bruto|total ttc eur" },
   { QM_CSV_ROW_NET,
@@ -131,7 +132,9 @@ static const char included_words[] =
     "inclus|incluse|compris|comprise|incluido|incluida|incluidos|incluidas|"
     "incluso|inclusa|inclusi|compreso|compresa|inbegrepen|inclusief|w cenie|"
     "wliczone|gratis|free|foc|free of charge|no charge|n c|kostenlos|"
-    "kostenfrei|ohne berechnung|gratuit|gratuite|offert|offerte|gratuito|"
+    "kostenfrei|ohne "
+    "berechnung|gratuit|gratuite|offert|offerte|offerts|offertes|gratuits|"
+    "gratuito|"
     "omaggio|bezplatnie|cortesia|see above|siehe oben";
 static const char request_words[] =
     "on request|upon request|poa|p o a|price on application|"
@@ -143,6 +146,21 @@ static const char payment_words[] =
     "zahlung|zahlbar|zahlungseingang|innerhalb|binnen|within|if paid|payment|"
     "paid|paiement|regle|pago en|si pago|pagamento|pagando|entro|betaling|"
     "betaald|platnosc|zaplaty w|em ate|a vista em";
+/* Payments of a part of what is to be paid: wherever they stand, ... */
+static const char advance_words[] =
+    "anzahlung|vorauszahlung|abschlagszahlung|teilzahlung|restzahlung|"
+    "restbetrag|schlusszahlung|acompte|acomptes|arrhes|deja verse|"
+    "reste a payer|reste du|solde a|deposit|down payment|downpayment|"
+    "advance payment|prepayment|upfront payment|already paid|remaining balance|"
+    "balance on delivery|balance due on delivery|anticipo|pago inicial|"
+    "resto a pagar|restante|acconto|caparra|aanbetaling|restbedrag|"
+    "resterend bedrag|sinal|adiantamento|valor de entrada|zaliczka|zadatek|"
+    "pozostalo do zaplaty|pozostaje do zaplaty|parcelas|parcela|sem juros|"
+    "instalments|installments|instalment|installment|monatsraten|raten|"
+    "mensualites sans frais|cuotas|termijnen|raty 0|a vista|pix|boleto";
+/* ... and at the beginning. */
+static const char advance_beginnings[] = "solde|saldo|balance|entrada|resto";
+
 static GHashTable *
 row_phrases (void)
 {
@@ -220,6 +238,21 @@ kind_of_discount (const char *words)
     }
 }
 
+/* "Hardware total", "Server gesamt": the sum of a group. */
+static gboolean
+ends_as_total (const char *words, const char *normal)
+{
+  static const char list[] = "total|totals|subtotal|sub total|sum|gesamt|summe|"
+                             "zwischensumme|totale|subtotale|totaal|subtotaal|"
+                             "razem|suma|gesamtsumme";
+  static GHashTable *set;
+  const char *last = strrchr (normal, ' ');
+
+  return last != NULL && count_words (normal) <= MOST_REST + 1
+         && g_hash_table_contains (qm_csv_phrases_once (&set, list), last + 1)
+         && !qm_words_name_model (words);
+}
+
 QmCsvRowKind
 qm_csv_row_kind_of (const char *words)
 {
@@ -245,9 +278,18 @@ qm_csv_row_kind_of (const char *words)
   rest = strip_rest (normal + longest + (normal[longest] == ' '));
   if (kind == QM_CSV_ROW_LINE || strlen (rest) > LONGEST_REST
       || count_words (rest) > MOST_REST)
-    return kind_of_discount (words);
+    {
+      kind = kind_of_discount (words);
+      return kind == QM_CSV_ROW_LINE && ends_as_total (words, normal)
+                 ? QM_CSV_ROW_NET
+                 : kind;
+    }
   if (kind != QM_CSV_ROW_DISCOUNT && qm_csv_words_are_of_discounts (rest))
     return QM_CSV_ROW_DISCOUNT;
+  /* "Totale (IVA esclusa)" is no tax. */
+  if (kind == QM_CSV_ROW_TAX && g_str_has_prefix (normal, "total")
+      && qm_csv_tax_in_note (normal) >= 0)
+    kind = QM_CSV_ROW_TOTAL;
   if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 1)
     return QM_CSV_ROW_PAYABLE;
   if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 0)
@@ -367,6 +409,23 @@ qm_csv_words_are_of_payment (const char *words)
 
   return qm_csv_phrases_within (qm_csv_phrases_once (&set, payment_words),
                                 normal);
+}
+
+gboolean
+qm_csv_words_are_instalment (const char *words)
+{
+  static GHashTable *set, *beginnings;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  /* "Balance due" alone is to be paid, and "desconto à vista" is a discount. */
+  if ((g_str_has_prefix (normal, "balance due")
+       && strstr (normal, "deliver") == NULL)
+      || qm_csv_words_are_of_discounts (normal))
+    return FALSE;
+  return qm_csv_phrases_within (qm_csv_phrases_once (&set, advance_words),
+                                normal)
+         || begins_with (qm_csv_phrases_once (&beginnings, advance_beginnings),
+                         normal);
 }
 
 gboolean

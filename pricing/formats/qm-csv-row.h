@@ -50,6 +50,10 @@ gboolean qm_csv_cell_is_on_request (const char *text);
  * Zahlung innerhalb von 10 Tagen". */
 gboolean qm_csv_words_are_of_payment (const char *words);
 
+/* Whether words are of a payment of a part, in advance or by and by, or of what
+ * is left to be paid after it: no total, and nothing that is taken off. */
+gboolean qm_csv_words_are_instalment (const char *words);
+
 /* The percentage in the words of a discount, in millionths; 0: none. */
 gint64 qm_csv_percent_in (const char *words);
 

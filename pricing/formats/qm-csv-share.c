@@ -97,10 +97,48 @@ share_common (QmCsvReader *reader, QmCsvDraft *common)
     clear_lines (common);
 }
 
+/* Takes what is stated there and not here. */
+static void
+take_document (QmQuote *quote, const QmQuote *other)
+{
+  if (quote->number == NULL)
+    quote->number = g_strdup (other->number);
+  if (quote->vendor == NULL)
+    quote->vendor = g_strdup (other->vendor);
+  if (quote->issued_on.year == 0)
+    quote->issued_on = other->issued_on;
+  if (quote->valid_from.year == 0 && quote->valid_until.year == 0)
+    {
+      quote->valid_from = other->valid_from;
+      quote->valid_until = other->valid_until;
+    }
+}
+
+/* A table without columns for them is one document: what stands among the lines
+ * of one alternative, its number and its days, holds for all. */
+static void
+share_document (QmCsvReader *reader)
+{
+  g_autoptr (QmQuote) all = qm_quote_new ();
+
+  if (reader->is_ours || reader->drafts->len > QM_CSV_MAX_ALTERNATIVES
+      || qm_csv_mapping_column (reader->mapping, QM_CSV_QUOTE) >= 0
+      || qm_csv_mapping_column (reader->mapping, QM_CSV_VENDOR) >= 0)
+    return;
+  for (guint i = 0; i < reader->drafts->len; i++)
+    take_document (
+        all, ((QmCsvDraft *) g_ptr_array_index (reader->drafts, i))->quote);
+  for (guint i = 0; i < reader->drafts->len; i++)
+    take_document (
+        ((QmCsvDraft *) g_ptr_array_index (reader->drafts, i))->quote, all);
+}
+
 void
 qm_csv_share (QmCsvReader *reader)
 {
   gboolean any = FALSE;
+
+  share_document (reader);
 
   for (guint i = 0; i < reader->drafts->len && !any; i++)
     {

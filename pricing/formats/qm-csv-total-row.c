@@ -8,8 +8,11 @@
 
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-discount.h"
+#include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/qm-amount.h"
 #include "pricing/qm-exact.h"
 #include "pricing/quotes/qm-line-ask.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -194,6 +197,143 @@ read_gross (QmCsvReader *reader,
     }
 }
 
+/* Whether a cell is the name of a total or a tax. */
+static QmCsvRowKind
+kind_of_cell (const char *cell)
+{
+  QmCsvRowKind kind;
+
+  if (cell[0] == '\0' || g_ascii_isdigit (cell[0]))
+    return QM_CSV_ROW_LINE;
+  kind = qm_csv_row_kind_of (cell);
+  return kind == QM_CSV_ROW_NET || kind == QM_CSV_ROW_TAX
+                 || kind == QM_CSV_ROW_TOTAL || kind == QM_CSV_ROW_PAYABLE
+             ? kind
+             : QM_CSV_ROW_LINE;
+}
+
+/* Whether an amount, and no percentage, stands in a cell. */
+static gboolean
+is_amount (QmCsvReader *reader, guint row, guint column)
+{
+  const char *cell = qm_sheet_cell (reader->sheet, row, column);
+  char currency[4];
+  gint64 micros;
+
+  return cell[0] != '\0'
+         && qm_amount_parse (cell, reader->mapping->decimal, &micros, currency);
+}
+
+/* "Net 100.00 | VAT 20.00 | Total 120.00": several names with their amounts in
+ * one row.  FALSE: there is but one. */
+static gboolean
+read_pairs (QmCsvReader *reader, QmCsvDraft *draft, guint row)
+{
+  guint n_cells = qm_sheet_n_cells (reader->sheet, row);
+  QmCsvRowKind kind = QM_CSV_ROW_LINE;
+  guint n = 0;
+
+  for (int pass = 0; pass < 2 && !reader->is_ours; pass++)
+    for (guint i = 0; i < n_cells; i++)
+      {
+        QmCsvRowKind next =
+            kind_of_cell (qm_sheet_cell (reader->sheet, row, i));
+
+        if (next != QM_CSV_ROW_LINE)
+          kind = next;
+        else if (kind != QM_CSV_ROW_LINE && is_amount (reader, row, i))
+          {
+            if (pass == 0)
+              n++;
+            else if (n > 1)
+              qm_csv_draft_add_total (draft, kind,
+                                      qm_csv_cell_amount (reader, draft, row,
+                                                          (int) i));
+            kind = QM_CSV_ROW_LINE;
+          }
+      }
+  return n > 1;
+}
+
+/* Whether a row has the names of several totals and no amounts. */
+static gboolean
+has_total_names (QmCsvReader *reader, guint row)
+{
+  guint n_cells = qm_sheet_n_cells (reader->sheet, row), n = 0;
+
+  for (guint i = 0; i < n_cells; i++)
+    {
+      const char *cell = qm_sheet_cell (reader->sheet, row, i);
+
+      if (strpbrk (cell, "0123456789") != NULL && strchr (cell, '%') == NULL)
+        return FALSE;
+    }
+  for (guint i = 0; i < n_cells; i++)
+    n +=
+        kind_of_cell (qm_sheet_cell (reader->sheet, row, i)) != QM_CSV_ROW_LINE;
+  return n > 1;
+}
+
+/* How many amounts stand below the names of totals, and no words. */
+static guint
+count_below (QmCsvReader *reader, guint names)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, names + 1); i++)
+    {
+      const char *cell = qm_sheet_cell (reader->sheet, names + 1, i);
+
+      if (cell[0] != '\0' && strchr (cell, '%') == NULL
+          && !is_amount (reader, names + 1, i))
+        return 0;
+    }
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, names); i++)
+    n += kind_of_cell (qm_sheet_cell (reader->sheet, names, i))
+             != QM_CSV_ROW_LINE
+         && is_amount (reader, names + 1, i);
+  return n;
+}
+
+static void
+take_below (QmCsvReader *reader, QmCsvDraft *draft, guint names)
+{
+  gboolean known = draft->quote->tax_minor != QM_AMOUNT_UNSTATED;
+
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, names); i++)
+    {
+      QmCsvRowKind kind =
+          kind_of_cell (qm_sheet_cell (reader->sheet, names, i));
+      gint64 micros;
+
+      if (kind == QM_CSV_ROW_LINE || !is_amount (reader, names + 1, i))
+        continue;
+      micros = qm_csv_cell_amount (reader, draft, names + 1, (int) i);
+      /* A table that sums up what stands above it says it once more. */
+      if (micros == QM_AMOUNT_UNSTATED || known)
+        continue;
+      qm_csv_draft_add_total (draft, kind, micros);
+      if (kind == QM_CSV_ROW_TAX)
+        draft->table_tax = micros;
+    }
+}
+
+gboolean
+qm_csv_read_total_table (QmCsvReader *reader, guint row)
+{
+  if (reader->drafts->len == 0 || reader->is_ours)
+    return FALSE;
+  if (has_total_names (reader, row) && count_below (reader, row) > 1)
+    return TRUE;
+  if (row == 0 || !has_total_names (reader, row - 1)
+      || count_below (reader, row - 1) <= 1)
+    return FALSE;
+  take_below (reader,
+              g_ptr_array_index (reader->drafts, reader->drafts->len - 1),
+              row - 1);
+  return TRUE;
+}
+
 static void
 report_discount (QmCsvReader *reader,
                  QmQuote *quote,
@@ -228,6 +368,112 @@ read_percent (QmCsvReader *reader,
   return TRUE;
 }
 
+/* "Acompte 30 %", "Anzahlung", "12x sem juros" below a total: that one is to be
+ * paid in all, and what is left of it afterwards is none. */
+static gboolean
+read_instalment (QmCsvReader *reader, guint row, const char *words)
+{
+  QmCsvDraft *draft;
+  g_autofree char *place = NULL;
+  g_autofree char *excerpt = NULL;
+
+  if (reader->drafts->len == 0 || reader->is_ours
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
+    return FALSE;
+  draft = g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
+  if ((!draft->has_totals && !is_negative (reader, row))
+      || !qm_csv_words_are_instalment (words))
+    return FALSE;
+  draft->advance = TRUE;
+  place = qm_csv_cell_place (reader, row, -1);
+  excerpt = qm_read_excerpt (words);
+  qm_read_find (draft->quote, QM_FINDING_NOTE, place,
+                _ ("“%s” tells how it is paid, and is no part of the price."),
+                excerpt);
+  return TRUE;
+}
+
+/* An amount below the lines without a word beside it is what they come to. */
+static gboolean
+read_nameless (QmCsvReader *reader, guint row)
+{
+  QmCsvDraft *draft;
+  gint64 micros;
+
+  if (reader->is_ours || reader->drafts->len == 0
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_DESCRIPTION)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER)
+      || !qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &micros)
+      || micros <= 0)
+    return FALSE;
+  draft = g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
+  if (draft->quote->lines->len == 0)
+    return FALSE;
+  micros = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_TOTAL);
+  if (micros != QM_AMOUNT_UNSTATED)
+    qm_csv_draft_add_total (draft, QM_CSV_ROW_TOTAL, micros);
+  return TRUE;
+}
+
+/* "Kurs NBP", "Exchange rate": a number that is no amount. */
+static gboolean
+is_exchange_rate (const char *words)
+{
+  static const char list[] =
+      "kurs nbp|wechselkurs|umrechnungskurs|exchange rate|fx rate|"
+      "taux de change|tipo de cambio|tasso di cambio|taxa de cambio|"
+      "wisselkoers|kurs wymiany|kurs eur|kurs usd";
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  return qm_csv_phrases_within (qm_csv_phrases_once (&set, list), normal)
+         && !qm_words_name_goods (words);
+}
+
+/* Whether the words of a total name another currency than the prices have. */
+static gboolean
+is_in_other_currency (QmCsvReader *reader,
+                      const QmCsvDraft *draft,
+                      const char *words)
+{
+  g_autoptr (QmQuote) named = qm_quote_new ();
+  const char *currency = draft->quote->currency[0] != '\0'
+                             ? draft->quote->currency
+                             : reader->mapping->currency;
+
+  qm_csv_head_take_currency (named, words);
+  return currency[0] != '\0' && named->currency[0] != '\0'
+         && strcmp (currency, named->currency) != 0;
+}
+
+/* Leaves a row below the lines out that is no amount of the quote. */
+static gboolean
+read_beside (QmCsvReader *reader, guint row, const char *words)
+{
+  QmCsvDraft *draft;
+  g_autofree char *place = NULL;
+  g_autofree char *excerpt = NULL;
+
+  if (reader->drafts->len == 0 || reader->is_ours
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
+    return FALSE;
+  draft = g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
+  if (!draft->has_totals
+      || (!is_exchange_rate (words)
+          && !(qm_csv_row_kind_of (words) != QM_CSV_ROW_LINE
+               && is_in_other_currency (reader, draft, words))))
+    return FALSE;
+  place = qm_csv_cell_place (reader, row, -1);
+  excerpt = qm_read_excerpt (words);
+  qm_read_find (draft->quote, QM_FINDING_NOTE, place,
+                _ ("“%s” is a rate, or an amount in another currency; it was "
+                   "left out."),
+                excerpt);
+  return TRUE;
+}
+
 gboolean
 qm_csv_read_total_row (QmCsvReader *reader, guint row)
 {
@@ -238,7 +484,9 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
   int column;
 
   if (words == NULL)
-    return FALSE;
+    return read_nameless (reader, row);
+  if (read_instalment (reader, row, words) || read_beside (reader, row, words))
+    return TRUE;
   kind = kind_of_row (reader, row, words);
   if (kind == QM_CSV_ROW_LINE)
     return FALSE;
@@ -246,8 +494,11 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
   if (column < 0)
     return read_percent (reader, row, kind, words);
   draft = find_draft_named (reader, row, words);
-  /* What comes to a total below what is offered besides is that alone. */
-  if (reader->role != QM_LINE_QUOTED && draft->has_totals)
+  /* What comes to a total below what is offered besides is that alone, and what
+   * is to be paid below a payment is the rest. */
+  if (draft->has_totals && (reader->role != QM_LINE_QUOTED || draft->advance))
+    return TRUE;
+  if (read_pairs (reader, draft, row))
     return TRUE;
   qm_csv_read_head_fields (reader, draft, row);
   qm_csv_head_take_currency (draft->quote, words);

@@ -9,6 +9,9 @@
 
 /* No name of a column is longer, in bytes. */
 #define LONGEST_HEADER 100
+/* No name with words that are cut short has more bytes, or words. */
+#define LONGEST_SHORT 40
+#define MOST_SHORT    4
 
 typedef struct
 {
@@ -43,14 +46,19 @@ static const FieldWords fields[] = {
     "prodotto|articolo|denominazione|omschrijving|artikelomschrijving|"
     "beschrijving|descricao|produto|artigo|designacao|opis|nazwa|nazwa towaru|"
     "nazwa produktu|towar|produkt opis|hardware|goods|beskrivelse|beskrivning|"
-    "popis|kuvaus|benamning" },
+    "popis|kuvaus|benamning|przedmiot|przedmiot oferty|asortyment|"
+    "wyszczegolnienie|bez|art bez|art bezeichnung|artikel bez|"
+    "artikel bezeichnung|leistungsbeschreibung|prestation|intitule|servicio" },
   { QM_CSV_QUANTITY,
     "quantity|qty|count|units|pieces|pcs|amount ordered|menge|anzahl|stuck|"
     "stuckzahl|stk|quantite|qte|nombre|cantidad|cant|uds|unidades|quantita|"
     "q ta|qta|pezzi|aantal|hoeveelheid|quantidade|qtd|qtde|quant|ilosc|liczba|"
-    "sztuk|szt|antal|mnozstvi|maara|qnty|no of units|stueckzahl" },
+    "anz|nodes|no of nodes|number of nodes|no of servers|no of systems|"
+    "number of units|no units|anzahl knoten|anzahl server|nombre de noeuds|"
+    "numero de nodos|sztuk|szt|antal|mnozstvi|maara|qnty|no of "
+    "units|stueckzahl" },
   { QM_CSV_UNIT,
-    "unit|uom|unit of measure|einheit|mengeneinheit|me|unite|unidad|"
+    "unit|uom|unit of measure|einheit|einh|mengeneinheit|me|unite|unidad|"
     "unidad de medida|unita|unita di misura|um|u m|eenheid|unidade|jednostka|"
     "jednostka miary|jm|j m|jedn|enhed|enhet" },
   { QM_CSV_PRICE,
@@ -67,6 +75,10 @@ static const FieldWords fields[] = {
     "eenheidsprijs|prijs per stuk|netto prijs|nettoprijs|preco|preco unitario|"
     "preco unit|valor unitario|cena|cena jednostkowa|cena netto|cena jedn|"
     "cena jednostkowa netto|cena brutto|cena jednostkowa brutto|cena za szt|"
+    "unitario|unitaire|p unitaire|pr unit|p unit|px unit|px u|prix u|prix "
+    "unit|stk preis|preis stk|"
+    "preis p st|p stuk|prijs p st|prijs st|prijs p stuk|stuksprijs|valor unit|"
+    "vlr unit|v unit|vl unit|cena j|cena szt|cost each|"
     "stykpris|enhedspris|pris|a pris|rate|hourly rate|price per hour|"
     "price hour|prezzo unit|preis pro monat|preis je monat|preis monat|"
     "monatspreis|monatsmiete|mietpreis|monatliche rate|monthly rate|"
@@ -93,12 +105,14 @@ static const FieldWords fields[] = {
     "total amount|total cost|total net|net total|extension|betrag|gesamt|"
     "gesamtpreis|summe|gesamtbetrag|zeilensumme|g preis|gp|gesamt netto|"
     "gesamtpreis netto|nettobetrag|netto|positionspreis|gesamtsumme|"
+    "gesamt preis|ges preis|"
     "gesamt brutto|gesamtpreis brutto|montant|montant ht|total ht|prix total|"
     "total ligne|prix total ht|montant net|total ttc|montant ttc|importe|"
     "importe total|precio total|total linea|importe neto|importo|totale|"
     "prezzo totale|totale riga|imponibile|totaal|totaalprijs|bedrag|"
     "regeltotaal|totaal excl btw|totaal incl btw|valor total|preco total|"
-    "montante|valor|wartosc|wartosc netto|razem|suma|kwota|kwota netto|"
+    "montante|valor|mt|mnt|mt total|mnt total|vlr total|vl total|px total|"
+    "wartosc|wartosc netto|razem|suma|kwota|kwota netto|"
     "wartosc brutto|belob|summa|sum|celkem|totale mensile|monthly total|"
     "total mensuel|total mensual" },
   { QM_CSV_CURRENCY,
@@ -125,7 +139,8 @@ static const FieldWords fields[] = {
     "unser angebot|notre offre|onze offerte" },
   { QM_CSV_ISSUED,
     "date|quote date|issue date|issued|issued on|quotation date|offer date|"
-    "datum|angebotsdatum|ausgestellt am|date du devis|date d emission|fecha|"
+    "datum|vom|d d|angebotsdatum|ausgestellt am|date du devis|date d "
+    "emission|fecha|"
     "fecha de emision|data|data preventivo|data offerta|data di emissione|"
     "offertedatum|data de emissao|data do orcamento|data oferty|"
     "data wystawienia|dato|date of quotation|date of quote|date of issue|"
@@ -144,7 +159,10 @@ static const FieldWords fields[] = {
     "prices valid until|offer valid until|quote valid until|offer valid|"
     "quote valid through|quotation valid until|validity period|"
     "period of validity|validity|expires|expires on|expiry|expiration|"
-    "expiration date|expiry date|quote expires|valid through|gultig bis|"
+    "expiration date|expiry date|quote expires|valid thru|good through|"
+    "good until|good thru|offer good through|quote good through|firm until|"
+    "prices firm until|zuschlags und bindefrist|bindefrist bis|valid "
+    "through|gultig bis|"
     "gueltig bis|angebot gultig bis|bindefrist|angebotsbindefrist|gultig|"
     "gultigkeit|gultigkeit des angebots|angebotsgultigkeit|preise gultig bis|"
     "preisbindung bis|preisbindung|valable jusqu au|valable jusqu|"
@@ -171,7 +189,10 @@ static const FieldWords fields[] = {
     "observaciones|comentario|osservazioni|opmerking|opmerkingen|observacoes|"
     "uwagi|komentarz" },
   { QM_CSV_ALTERNATIVE,
-    "option|option no|variante|variant|alternative|alternativa|alternatief|"
+    "option|option no|wahlposition|eventualposition|bedarfsposition|optional|"
+    "opcional|opzionale|optionnel|optioneel|opcjonalnie|facultatif|"
+    "facultatief|facoltativo|en option|als "
+    "optie|variante|variant|alternative|alternativa|alternatief|"
     "opcion|opzione|optie|opcao|opcja|wariant|alternatywa|"
     "alternative of the quote" },
   { QM_CSV_ROLE, "role" },
@@ -216,6 +237,21 @@ static QmCsvField
 find_field (const char *phrase, gsize length)
 {
   return (QmCsvField) qm_csv_phrases_find (field_phrases (), phrase, length);
+}
+
+/* "Price per node": a price whatever it is of, but for a number of pieces. */
+static gboolean
+is_price_of_one (const char *normal)
+{
+  static const char *const beginnings[] = {
+    "price per ",  "cost per ",   "preis pro ", "preis je ",  "prix par ",
+    "precio por ", "prezzo per ", "prijs per ", "preco por ", "cena za ",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (beginnings); i++)
+    if (g_str_has_prefix (normal, beginnings[i]))
+      return g_ascii_isalpha (normal[strlen (beginnings[i])]);
+  return FALSE;
 }
 
 /* A name that begins or ends with a known one: "Unit price per piece". */
@@ -264,10 +300,138 @@ is_unwanted (const char *normal)
   return g_hash_table_contains (qm_csv_phrases_once (&set, list), normal);
 }
 
+typedef struct
+{
+  char *words[MOST_SHORT];
+  gboolean is_cut[MOST_SHORT]; /* a point stands behind it */
+  guint n;
+} ShortName;
+
+static void
+short_name_clear (ShortName *name)
+{
+  for (guint i = 0; i < name->n; i++)
+    g_free (name->words[i]);
+}
+
+/* The words of a name without what qm_csv_strip_additions() leaves out.  FALSE:
+ * none of them is cut short, or it is no name. */
+static gboolean
+split_short (const char *text, ShortName *name)
+{
+  g_auto (GStrv) all = g_strsplit_set (text, " \t\n()[]/-:", -1);
+  gboolean any = FALSE;
+
+  for (guint i = 0; all[i] != NULL; i++)
+    {
+      g_autofree char *normal = qm_csv_normalize (all[i]);
+      g_autofree char *stripped = qm_csv_strip_additions (normal);
+
+      if (stripped[0] == '\0' || strcmp (stripped, "percent") == 0)
+        continue;
+      if (name->n == MOST_SHORT || strchr (stripped, ' ') != NULL)
+        return FALSE;
+      name->is_cut[name->n] =
+          strlen (stripped) >= 2 && g_str_has_suffix (all[i], ".");
+      any = any || name->is_cut[name->n];
+      name->words[name->n++] = g_steal_pointer (&stripped);
+    }
+  return any;
+}
+
+static gboolean
+is_short_for (const ShortName *name, const char *phrase)
+{
+  for (guint i = 0; i < name->n; i++)
+    {
+      gsize n = strlen (name->words[i]);
+
+      if (strncmp (phrase, name->words[i], n) != 0)
+        return FALSE;
+      phrase += n;
+      if (name->is_cut[i])
+        phrase += strcspn (phrase, " ");
+      if (*phrase != (i + 1 < name->n ? ' ' : '\0'))
+        return FALSE;
+      phrase += *phrase == ' ';
+    }
+  return TRUE;
+}
+
+/* The field of a name with words that are cut short, "Cena jedn. netto": the
+ * only one whose names it can be short for. */
+static QmCsvField
+find_short (const char *text)
+{
+  ShortName name = { .n = 0 };
+  QmCsvField field = QM_CSV_IGNORED;
+  GHashTableIter iter;
+  gpointer phrase, value;
+
+  if (strchr (text, '.') == NULL || strpbrk (text, "0123456789,;") != NULL
+      || strlen (text) > LONGEST_SHORT || !split_short (text, &name))
+    {
+      short_name_clear (&name);
+      return QM_CSV_IGNORED;
+    }
+  g_hash_table_iter_init (&iter, field_phrases ());
+  while (g_hash_table_iter_next (&iter, &phrase, &value))
+    if (is_short_for (&name, phrase))
+      {
+        if (field != QM_CSV_IGNORED && field != GPOINTER_TO_UINT (value))
+          {
+            field = QM_CSV_IGNORED;
+            break;
+          }
+        field = (QmCsvField) GPOINTER_TO_UINT (value);
+      }
+  short_name_clear (&name);
+  return field;
+}
+
+/* Without the rate of a tax: "totaal incl 8 1 percent btw". */
+static char *
+strip_rate (const char *normal)
+{
+  const char *end = strstr (normal, " percent ");
+  const char *start = end;
+
+  if (end == NULL)
+    return g_strdup (normal);
+  while (start > normal && (g_ascii_isdigit (start[-1]) || start[-1] == ' '))
+    start--;
+  return start == end ? g_strdup (normal)
+                      : g_strdup_printf ("%.*s%s", (int) (start - normal),
+                                         normal, end + strlen (" percent"));
+}
+
+/* "Menge / Quantité": the field of names in several languages, if those that
+ * are known are one. */
+static QmCsvField
+field_of_parts (const char *name)
+{
+  g_auto (GStrv) parts = g_strsplit (name, "/", 4);
+  QmCsvField field = QM_CSV_IGNORED;
+
+  for (guint i = 0; parts[i] != NULL; i++)
+    {
+      int tax;
+      QmCsvField part = strchr (parts[i], '/') == NULL
+                            ? qm_csv_field_of (parts[i], &tax)
+                            : QM_CSV_IGNORED;
+
+      if (part != QM_CSV_IGNORED && field != QM_CSV_IGNORED && part != field)
+        return QM_CSV_IGNORED;
+      field = part != QM_CSV_IGNORED ? part : field;
+    }
+  return field;
+}
+
 QmCsvField
 qm_csv_field_of (const char *name, int *tax)
 {
   g_autofree char *normal = NULL;
+  g_autofree char *untaxed = NULL;
   g_autofree char *stripped = NULL;
   QmCsvField field;
 
@@ -279,13 +443,20 @@ qm_csv_field_of (const char *name, int *tax)
   if (normal[0] == '\0' || is_unwanted (normal))
     return QM_CSV_IGNORED;
   field = find_field (normal, strlen (normal));
-  stripped = qm_csv_strip_additions (normal);
+  untaxed = strip_rate (normal);
+  stripped = qm_csv_strip_additions (untaxed);
   if (field == QM_CSV_IGNORED && stripped[0] != '\0' && !is_unwanted (stripped))
     {
       field = find_field (stripped, strlen (stripped));
       if (field == QM_CSV_IGNORED)
+        field = find_short (name);
+      if (field == QM_CSV_IGNORED && is_price_of_one (stripped))
+        field = QM_CSV_PRICE;
+      if (field == QM_CSV_IGNORED)
         field = find_affix (stripped);
     }
+  if (field == QM_CSV_IGNORED && strchr (name, '/') != NULL)
+    field = field_of_parts (name);
   if (field != QM_CSV_IGNORED)
     *tax = qm_csv_tax_in (normal);
   if (field == QM_CSV_IGNORED && g_str_has_suffix (normal, " percent"))

@@ -6,6 +6,7 @@
 
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/quotes/qm-line-ask.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -13,31 +14,9 @@
 #include <string.h>
 
 #define MAX_QUOTES 100000
-static QmCsvDraft *
-last_draft (QmCsvReader *reader)
-{
-  return reader->drafts->len > 0
-             ? g_ptr_array_index (reader->drafts, reader->drafts->len - 1)
-             : NULL;
-}
-
-/* Whether a row has something in a cell for amounts that is none of "included"
- * and "on request". */
-static gboolean
-has_amount (QmCsvReader *reader, guint row)
-{
-  static const QmCsvField fields[] = { QM_CSV_PRICE, QM_CSV_TOTAL };
-
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    {
-      g_autofree char *text = qm_csv_cell_of (reader, row, fields[i]);
-
-      if (text != NULL && !qm_csv_cell_is_included (text)
-          && !qm_csv_cell_is_on_request (text))
-        return TRUE;
-    }
-  return FALSE;
-}
+/* A header further down has so many names, of which so many are known. */
+#define LEAST_NAMES 3
+#define LEAST_SCORE 2
 
 /* The name in the column of alternatives: "A" below "Option" is "Option A". */
 static char *
@@ -50,6 +29,8 @@ alternative_in_column (QmCsvReader *reader, guint row, int column)
 
   if (value == NULL || reader->is_ours || reader->mapping->header_row < 0)
     return g_steal_pointer (&value);
+  if (reader->marks_options)
+    return NULL;
   name = qm_csv_alternative_parse (value, NULL);
   if (name != NULL)
     return name;
@@ -72,6 +53,10 @@ alternative_in_words (QmCsvReader *reader, guint row)
 
   if (words != NULL)
     name = qm_csv_alternative_find (words);
+  /* "Soit 12 000 € TTC" is an amount once more. */
+  if (name == NULL && words != NULL && qm_csv_has_amount (reader, row)
+      && qm_words_name_goods (words))
+    name = qm_csv_alternative_either (words, FALSE, &reader->n_either);
   if (name == NULL && words != NULL
       && !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
     name = qm_csv_alternative_parse (words, NULL);
@@ -95,7 +80,7 @@ static char *
 alternative_of (QmCsvReader *reader, guint row)
 {
   int column = qm_csv_mapping_column (reader->mapping, QM_CSV_ALTERNATIVE);
-  const QmCsvDraft *last = last_draft (reader);
+  const QmCsvDraft *last = qm_csv_last_draft (reader);
   char *name = column >= 0 ? alternative_in_column (reader, row, column)
                            : alternative_in_words (reader, row);
 
@@ -103,7 +88,7 @@ alternative_of (QmCsvReader *reader, guint row)
     return name;
   if (reader->alternative != NULL && column < 0)
     return g_strdup (reader->alternative);
-  return last != NULL && !has_amount (reader, row)
+  return last != NULL && !qm_csv_has_amount (reader, row)
              ? g_strdup (last->quote->alternative)
              : NULL;
 }
@@ -186,147 +171,9 @@ qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row)
   if (code == NULL)
     return;
   if (qm_amount_parse_currency (code, currency) && currency[0] != '\0')
-    qm_csv_draft_set_currency (draft, currency, row, &reader->error);
+    qm_csv_set_currency (reader, draft, row, currency);
   else
     qm_csv_cell_report (reader, draft->quote, row, column, code);
-}
-
-static gboolean
-is_on_request (QmCsvReader *reader, guint row)
-{
-  g_autofree char *price = qm_csv_cell_of (reader, row, QM_CSV_PRICE);
-  g_autofree char *total = qm_csv_cell_of (reader, row, QM_CSV_TOTAL);
-
-  return !has_amount (reader, row)
-         && ((price != NULL && qm_csv_cell_is_on_request (price))
-             || (total != NULL && qm_csv_cell_is_on_request (total)));
-}
-
-/* Whether a row tells of a part that the price above contains: it costs
- * nothing, and is set in from the others by a mark or has no number as they
- * have. */
-static gboolean
-is_free_part (QmCsvReader *reader, guint row, const char *words)
-{
-  gint64 price = 0, total = 0;
-  gboolean priced = qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &price);
-  gboolean summed = qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &total);
-  const QmCsvDraft *draft = last_draft (reader);
-  const QmQuoteLine *first = draft != NULL && draft->quote->lines->len > 0
-                                 ? g_ptr_array_index (draft->quote->lines, 0)
-                                 : NULL;
-
-  if ((!priced && !summed) || price != 0 || total != 0 || words == NULL
-      || first == NULL)
-    return FALSE;
-  if (strchr ("-*>+", words[0]) != NULL || g_str_has_prefix (words, "–")
-      || g_str_has_prefix (words, "•") || g_str_has_prefix (words, "·"))
-    return TRUE;
-  return (first->number != NULL || first->part_number != NULL)
-         && qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
-         && qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER);
-}
-
-/* A mark in the column of alternatives that is no name of one: "x", "yes". */
-static gboolean
-is_marked_optional (QmCsvReader *reader, guint row)
-{
-  static const char marks[] = "x|yes|y|ja|j|oui|si|sim|tak|opt|optional|"
-                              "option|opcional|opzionale|optionnel|optie";
-  static GHashTable *set;
-  g_autofree char *value = qm_csv_cell_of (reader, row, QM_CSV_ALTERNATIVE);
-  g_autofree char *normal = value != NULL ? qm_csv_normalize (value) : NULL;
-
-  return normal != NULL
-         && g_hash_table_contains (qm_csv_phrases_once (&set, marks), normal);
-}
-
-/* How the words of a line with an amount offer it. */
-static QmCsvOffered
-offer_of (QmCsvReader *reader, guint row, const char *words)
-{
-  g_autofree char *name = NULL;
-  const char *rest = words;
-
-  if (reader->is_ours || words == NULL || !has_amount (reader, row))
-    return QM_CSV_OFFERED_PLAINLY;
-  name = qm_csv_alternative_parse (words, &rest);
-  return qm_csv_words_offer (rest);
-}
-
-static QmLineRole
-read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
-{
-  g_autofree char *word = qm_csv_cell_of (reader, row, QM_CSV_ROLE);
-  g_autofree char *words = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
-  const GPtrArray *lines = draft->quote->lines;
-  const QmQuoteLine *last =
-      lines->len > 0 ? g_ptr_array_index (lines, lines->len - 1) : NULL;
-  QmCsvOffered offered;
-
-  for (int i = 0; word != NULL && i < QM_N_LINE_ROLES; i++)
-    if (strcmp (word, qm_line_role_name ((QmLineRole) i)) == 0)
-      return (QmLineRole) i;
-  offered = offer_of (reader, row, words);
-  if (offered == QM_CSV_OFFERED_INSTEAD)
-    return QM_LINE_ALTERNATIVE;
-  if (offered == QM_CSV_OFFERED_BESIDES)
-    return QM_LINE_OPTION;
-  if (is_marked_optional (reader, row) || is_on_request (reader, row))
-    return QM_LINE_OPTION;
-  if (reader->role != QM_LINE_QUOTED)
-    return reader->role;
-  if (last == NULL
-      || (has_amount (reader, row) && !is_free_part (reader, row, words)))
-    return QM_LINE_QUOTED;
-  return last->role == QM_LINE_QUOTED ? QM_LINE_PART : last->role;
-}
-
-static QmLineThing
-read_thing (QmCsvReader *reader, guint row)
-{
-  g_autofree char *word = qm_csv_cell_of (reader, row, QM_CSV_THING);
-
-  for (int i = 0; word != NULL && i < QM_N_THINGS; i++)
-    if (strcmp (word, qm_line_thing_name ((QmLineThing) i)) == 0)
-      return (QmLineThing) i;
-  return QM_THING_UNSTATED;
-}
-
-static void
-read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
-{
-  QmQuoteLine *line = qm_csv_draft_add (draft, read_role (reader, row, draft));
-  gint64 charge, base;
-
-  line->thing = read_thing (reader, row);
-  line->number = qm_csv_cell_of (reader, row, QM_CSV_NUMBER);
-  line->part_number = qm_csv_cell_of (reader, row, QM_CSV_PART_NUMBER);
-  line->description = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
-  line->unit = qm_csv_cell_of (reader, row, QM_CSV_UNIT);
-  line->quantity_micros = qm_csv_cell_quantity (reader, draft, row, line);
-  line->price_micros = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_PRICE);
-  line->total_minor = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_TOTAL);
-  if (line->price_micros != QM_AMOUNT_UNSTATED
-      && qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY) < 0)
-    line->quantity_micros = QM_MICROS_PER_UNIT;
-  base = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_BASE_QUANTITY);
-  if (base > 0)
-    line->base_quantity_micros = base;
-  charge = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_CHARGE);
-  if (charge > 0)
-    line->charge_minor = charge;
-  qm_csv_cell_discount (reader, draft, row, line);
-  if (offer_of (reader, row, line->description) == QM_CSV_OFFERED_PERHAPS)
-    qm_csv_draft_set_perhaps (draft);
-  if (is_on_request (reader, row))
-    {
-      g_autofree char *place = qm_csv_cell_place (reader, row, -1);
-
-      qm_read_find (draft->quote, QM_FINDING_NOTE, place,
-                    _ ("The price is to be asked for, so this does not "
-                       "count."));
-    }
 }
 
 /* The only text of a row, if it has but one and no amount. */
@@ -365,6 +212,8 @@ read_heading (QmCsvReader *reader, guint row)
   name = qm_csv_alternative_parse (text, NULL);
   if (name == NULL)
     name = qm_csv_alternative_in_brackets (text);
+  if (name == NULL)
+    name = qm_csv_alternative_either (text, TRUE, &reader->n_either);
   if (name != NULL)
     {
       replace (&reader->alternative, g_steal_pointer (&name));
@@ -372,30 +221,17 @@ read_heading (QmCsvReader *reader, guint row)
       reader->rent = reader->monthly || qm_words_say_rent (text);
       return TRUE;
     }
-  offered = qm_csv_words_offer (text);
+  offered = qm_csv_words_say_or (text, TRUE) ? QM_CSV_OFFERED_INSTEAD
+                                             : qm_csv_words_offer (text);
   if (offered < QM_CSV_OFFERED_BESIDES)
     return FALSE;
   reader->role =
       offered == QM_CSV_OFFERED_INSTEAD ? QM_LINE_ALTERNATIVE : QM_LINE_OPTION;
   qm_csv_head_read_row (reader,
-                        last_draft (reader) != NULL ? last_draft (reader)->quote
-                                                    : reader->head,
+                        qm_csv_last_draft (reader) != NULL
+                            ? qm_csv_last_draft (reader)->quote
+                            : reader->head,
                         row);
-  return TRUE;
-}
-
-static gboolean
-is_header_again (QmCsvReader *reader, guint row)
-{
-  guint header = (guint) reader->mapping->header_row;
-
-  if (reader->mapping->header_row < 0)
-    return FALSE;
-  for (guint i = 0; i < reader->mapping->columns->len; i++)
-    if (strcmp (qm_sheet_cell (reader->sheet, row, i),
-                qm_sheet_cell (reader->sheet, header, i))
-        != 0)
-      return FALSE;
   return TRUE;
 }
 
@@ -406,7 +242,7 @@ is_loose (QmCsvReader *reader, guint row)
   gboolean has_words =
       !qm_csv_cell_is_empty (reader, row, QM_CSV_DESCRIPTION)
       || !qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER);
-  const QmCsvDraft *last = last_draft (reader);
+  const QmCsvDraft *last = qm_csv_last_draft (reader);
 
   if (!qm_csv_cell_is_empty (reader, row, QM_CSV_PRICE)
       || !qm_csv_cell_is_empty (reader, row, QM_CSV_TOTAL)
@@ -422,7 +258,7 @@ is_loose (QmCsvReader *reader, guint row)
 static void
 read_loose (QmCsvReader *reader, guint row)
 {
-  QmCsvDraft *last = last_draft (reader);
+  QmCsvDraft *last = qm_csv_last_draft (reader);
 
   if (last == NULL)
     qm_csv_head_read_row (reader, reader->head, row);
@@ -438,50 +274,6 @@ read_loose (QmCsvReader *reader, guint row)
         if (qm_csv_is_same_document (draft->quote, last->quote))
           qm_csv_head_read_row (reader, draft->quote, row);
       }
-}
-
-static void
-read_row (QmCsvReader *reader, guint row)
-{
-  QmCsvDraft *draft;
-
-  if (qm_sheet_is_blank (reader->sheet, row) || is_header_again (reader, row)
-      || read_heading (reader, row) || qm_csv_read_total_row (reader, row))
-    return;
-  if (is_loose (reader, row))
-    {
-      read_loose (reader, row);
-      return;
-    }
-  draft = qm_csv_find_draft (reader, row);
-  draft->rent = draft->rent || reader->rent;
-  qm_csv_read_head_fields (reader, draft, row);
-  read_line (reader, draft, row);
-}
-
-/* Which columns were not used. */
-static void
-report_columns (QmCsvReader *reader, QmQuote *quote)
-{
-  g_autoptr (GString) names = g_string_new (NULL);
-  guint header = (guint) reader->mapping->header_row;
-
-  for (guint i = 0;
-       reader->mapping->header_row >= 0 && i < reader->mapping->columns->len;
-       i++)
-    {
-      g_autofree char *name =
-          qm_read_text (qm_sheet_cell (reader->sheet, header, i));
-
-      if (name != NULL
-          && qm_csv_mapping_field (reader->mapping, i) == QM_CSV_IGNORED
-          && names->len < 400)
-        g_string_append_printf (names, "%s“%s”", names->len > 0 ? ", " : "",
-                                name);
-    }
-  if (names->len > 0)
-    qm_read_find (quote, QM_FINDING_NOTE, NULL,
-                  _ ("Columns that were not used: %s."), names->str);
 }
 
 /* Whether the names of the columns of amounts say for which time they are. */
@@ -510,6 +302,124 @@ look_for_times (QmCsvReader *reader)
   reader->rent = reader->monthly;
 }
 
+static void
+look_at_columns (QmCsvReader *reader)
+{
+  look_for_times (reader);
+  qm_csv_note_thousands (reader);
+  reader->marks_options = !reader->is_ours && qm_csv_has_marks (reader);
+}
+
+/* Whether a row is the header of another table, with columns of its own. */
+static gboolean
+is_other_header (QmCsvReader *reader, guint row)
+{
+  guint names = 0;
+
+  if (reader->is_ours || reader->drafts->len == 0
+      || reader->mapping->header_row < 0)
+    return FALSE;
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
+    {
+      const char *cell = qm_sheet_cell (reader->sheet, row, i);
+
+      names += cell[0] != '\0';
+      if (strpbrk (cell, "0123456789") != NULL)
+        return FALSE;
+    }
+  return names >= LEAST_NAMES
+         && qm_csv_header_score (reader->sheet, row) >= LEAST_SCORE;
+}
+
+/* Reads on by the columns of another header. */
+static void
+change_columns (QmCsvReader *reader, guint row)
+{
+  QmCsvMapping *mapping = qm_csv_mapping_copy (reader->mapping);
+  QmTristate tax = mapping->tax_included;
+  QmDecimal decimal = mapping->decimal;
+  QmDateOrder order = mapping->date_order;
+
+  mapping->header_row = (int) row;
+  qm_csv_mapping_guess_columns (mapping, reader->sheet);
+  mapping->decimal = decimal;
+  mapping->date_order = order;
+  if (tax != QM_UNSTATED && mapping->tax_included != QM_UNSTATED
+      && tax != mapping->tax_included)
+    {
+      g_autofree char *place = qm_csv_cell_place (reader, row, -1);
+
+      qm_quote_add_finding (qm_csv_last_draft (reader)->quote,
+                            QM_FINDING_WARNING, place,
+                            _ ("From here on prices are with tax, or without, "
+                               "and above it is the other way round."));
+    }
+  g_ptr_array_add (reader->mappings, mapping);
+  reader->mapping = mapping;
+  look_at_columns (reader);
+}
+
+/* Whether a row is a header below the first one. */
+static gboolean
+read_header (QmCsvReader *reader, guint row)
+{
+  gboolean again = qm_csv_is_header_again (reader, row);
+  QmCsvDraft *draft = qm_csv_last_draft (reader);
+
+  if (!again && !is_other_header (reader, row))
+    return FALSE;
+  if (draft != NULL && draft->quote->alternative == NULL)
+    qm_csv_draft_begin_again (draft);
+  if (!again)
+    change_columns (reader, row);
+  return TRUE;
+}
+
+static void
+read_row (QmCsvReader *reader, guint row)
+{
+  QmCsvDraft *draft;
+
+  if (qm_sheet_is_blank (reader->sheet, row) || read_header (reader, row)
+      || read_heading (reader, row) || qm_csv_read_total_table (reader, row)
+      || qm_csv_read_total_row (reader, row))
+    return;
+  if (is_loose (reader, row))
+    {
+      read_loose (reader, row);
+      return;
+    }
+  draft = qm_csv_find_draft (reader, row);
+  draft->rent = draft->rent || reader->rent;
+  qm_csv_read_head_fields (reader, draft, row);
+  qm_csv_read_line (reader, draft, row);
+}
+
+/* Which columns were not used. */
+static void
+report_columns (QmCsvReader *reader, QmQuote *quote)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+  guint header = (guint) reader->mapping->header_row;
+
+  for (guint i = 0;
+       reader->mapping->header_row >= 0 && i < reader->mapping->columns->len;
+       i++)
+    {
+      g_autofree char *name =
+          qm_read_text (qm_sheet_cell (reader->sheet, header, i));
+
+      if (name != NULL
+          && qm_csv_mapping_field (reader->mapping, i) == QM_CSV_IGNORED
+          && names->len < 400)
+        g_string_append_printf (names, "%s“%s”", names->len > 0 ? ", " : "",
+                                name);
+    }
+  if (names->len > 0)
+    qm_read_find (quote, QM_FINDING_NOTE, NULL,
+                  _ ("Columns that were not used: %s."), names->str);
+}
+
 /* A quote that is for a month or the like is asked about, line by line. */
 static void
 ask_rent (QmQuote *quote)
@@ -529,6 +439,16 @@ ask_rent (QmQuote *quote)
                            "have said whether they are."));
 }
 
+static gboolean
+has_thousands (QmCsvReader *reader)
+{
+  int price = qm_csv_mapping_column (reader->mapping, QM_CSV_PRICE);
+  int total = qm_csv_mapping_column (reader->mapping, QM_CSV_TOTAL);
+
+  return (price >= 0 && reader->in_thousands[price])
+         || (total >= 0 && reader->in_thousands[total]);
+}
+
 static void
 finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
 {
@@ -545,6 +465,10 @@ finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
     qm_read_find (quote, QM_FINDING_NOTE, NULL,
                   _ ("There is no column of quantities; each price was "
                      "taken as that of one piece."));
+  if (has_thousands (reader))
+    qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
+                          _ ("The table says that its amounts are in "
+                             "thousands; they were read so."));
   if (strcmp (encoding, "UTF-8") != 0)
     qm_read_find (quote, QM_FINDING_NOTE, NULL,
                   _ ("The file was read in the encoding %s."), encoding);
@@ -589,10 +513,12 @@ static void
 read_rows (QmCsvReader *reader, GCancellable *cancellable)
 {
   guint n = qm_sheet_n_rows (reader->sheet);
-  int header = reader->mapping->header_row;
+  const QmCsvMapping *mapping = reader->mapping;
+  int header = mapping->header_row;
 
   reader->is_ours = qm_csv_mapping_column (reader->mapping, QM_CSV_ROLE) >= 0;
-  look_for_times (reader);
+  qm_csv_look_for_thousands (reader);
+  look_at_columns (reader);
   for (int i = 0; i < header && (guint) i < n; i++)
     qm_csv_head_read_row (reader, reader->head, (guint) i);
   for (guint i = (guint) (header + 1); i < n && reader->error == NULL; i++)
@@ -603,12 +529,16 @@ read_rows (QmCsvReader *reader, GCancellable *cancellable)
       read_row (reader, i);
       check_count (reader);
     }
+  /* What holds for a quote as a whole is said by its first header. */
+  reader->mapping = mapping;
+  look_at_columns (reader);
 }
 
 GPtrArray *
 qm_quote_csv_read (const char *data,
                    gsize size,
                    const QmCsvMapping *mapping,
+                   guint n_above,
                    GCancellable *cancellable,
                    GError **error)
 {
@@ -620,6 +550,8 @@ qm_quote_csv_read (const char *data,
       g_hash_table_new_full (NULL, NULL, NULL, qm_csv_term_note_free);
   g_autoptr (GHashTable) by_key =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) mappings =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_csv_mapping_free);
   g_autoptr (QmQuote) head = qm_quote_new ();
   g_autoptr (QmSheet) sheet = NULL;
   g_autofree char *text = NULL;
@@ -641,6 +573,8 @@ qm_quote_csv_read (const char *data,
   {
     QmCsvReader reader = { .sheet = sheet,
                            .mapping = mapping,
+                           .mappings = mappings,
+                           .n_above = n_above,
                            .head = head,
                            .drafts = drafts,
                            .by_key = by_key,

@@ -22,6 +22,9 @@ G_BEGIN_DECLS
 
 /* Reads quotes with a mapping.
  *
+ * n_above: how many rows above are not the table's own, but of another sheet;
+ *   what is found is told by the rows of its own, from 1.
+ *
  * Returns: (transfer full): of QmQuote, at least one; or NULL with an error of
  *   QM_READ_ERROR: no text, rows that cannot be told apart, columns that are
  *   missing (QM_READ_ERROR_MAPPING), several currencies in one quote, no lines;
@@ -29,6 +32,7 @@ G_BEGIN_DECLS
 GPtrArray *qm_quote_csv_read (const char *data,
                               gsize size,
                               const QmCsvMapping *mapping,
+                              guint n_above,
                               GCancellable *cancellable,
                               GError **error);
 

@@ -15,7 +15,6 @@
 
 #define SAMPLE_ROWS  30
 #define SAMPLE_BYTES ((gsize) 1 << 16)
-#define PIECE        ((gsize) 1 << 16)
 
 typedef struct
 {
@@ -25,6 +24,7 @@ typedef struct
   const char *media_type;
   const QmImportOptions *options;
   GCancellable *cancellable;
+  guint n_above; /* rows of a table that come from another sheet */
 } Document;
 
 void
@@ -186,9 +186,10 @@ read_table (QmImport *import, const Document *document, GError **error)
       import->mapping_reason = g_strdup (reason->message);
       return TRUE;
     }
-  return take_quotes (import, qm_quote_csv_read (document->data, document->size,
-                                                 import->mapping,
-                                                 document->cancellable, error));
+  return take_quotes (import,
+                      qm_quote_csv_read (document->data, document->size,
+                                         import->mapping, document->n_above,
+                                         document->cancellable, error));
 }
 
 /* Says which sheet was read, where another could have been. */
@@ -211,13 +212,16 @@ read_workbook (QmImport *import, const Document *document, GError **error)
       g_bytes_new_static (document->data, document->size);
   g_autofree char *sheet = NULL;
   g_autofree char *others = NULL;
-  g_autoptr (GBytes) table =
-      qm_import_sheet (bytes, &sheet, &others, document->cancellable, error);
+  guint n_above = 0;
+  g_autoptr (GBytes) table = qm_import_sheet (bytes, &sheet, &others, &n_above,
+                                              document->cancellable, error);
   Document inner = *document;
 
   if (table == NULL)
     return FALSE;
   inner.data = g_bytes_get_data (table, &inner.size);
+  /* And the line that says what is between cells. */
+  inner.n_above = n_above + 1;
   if (!read_table (import, &inner, error))
     return FALSE;
   tell_others (import, sheet, others);
@@ -410,53 +414,4 @@ qm_import_bytes (GBytes *bytes,
   if (document.data == NULL)
     document.data = "";
   return import_document (&document, error);
-}
-
-/* Reads on until the end, or until there is more than a document may have. */
-static GBytes *
-read_stream (GInputStream *stream,
-             const char *name,
-             const char *media_type,
-             GCancellable *cancellable,
-             GError **error)
-{
-  g_autoptr (GByteArray) data = g_byte_array_new ();
-  g_autofree guint8 *piece = g_malloc (PIECE);
-  gsize n;
-
-  do
-    {
-      QmDocumentKind kind;
-
-      if (!g_input_stream_read_all (stream, piece, PIECE, &n, cancellable,
-                                    error))
-        return NULL;
-      g_byte_array_append (data, piece, (guint) n);
-      if (data->len <= QM_READ_MAX_BYTES)
-        continue;
-      kind = qm_document_kind ((const char *) data->data, data->len, name,
-                               media_type);
-      if (!check_size (kind, data->len, error))
-        return NULL;
-    }
-  while (n == PIECE);
-  return g_byte_array_free_to_bytes (g_steal_pointer (&data));
-}
-
-QmImport *
-qm_import_stream (GInputStream *stream,
-                  const char *name,
-                  const char *media_type,
-                  const QmImportOptions *options,
-                  GCancellable *cancellable,
-                  GError **error)
-{
-  g_autoptr (GBytes) bytes = NULL;
-
-  g_return_val_if_fail (G_IS_INPUT_STREAM (stream), NULL);
-
-  bytes = read_stream (stream, name, media_type, cancellable, error);
-  if (bytes == NULL)
-    return NULL;
-  return qm_import_bytes (bytes, name, media_type, options, cancellable, error);
 }

@@ -93,17 +93,20 @@ QmDocumentKind qm_document_kind (const char *data,
                                  const char *media_type);
 
 /* The table of a workbook: its first sheet that can be read as quotes, else its
- * first one, as CSV.
+ * first one, as CSV.  Above it stand the rows of cover sheets that say what it
+ * does not: the number of the quote, its date, until when it holds.
  *
  * sheet: (out) (optional) (transfer full): the name of that sheet.
  * others: (out) (optional) (transfer full): the names of others that could be
  *   read as quotes, joined for people; NULL: there are none.
+ * n_above: (out) (optional): the rows of other sheets above it.
  *
  * Returns: (transfer full): the table; or NULL with an error, as
  *   qm_workbook_read(). */
 GBytes *qm_import_sheet (GBytes *bytes,
                          char **sheet,
                          char **others,
+                         guint *n_above,
                          GCancellable *cancellable,
                          GError **error);
 
@@ -136,15 +139,6 @@ QmImport *qm_import_bytes (GBytes *bytes,
                            const QmImportOptions *options,
                            GCancellable *cancellable,
                            GError **error);
-
-/* The same for a stream, of which no more is read than a document of its kind
- * may have: one that goes on is refused.  Blocks. */
-QmImport *qm_import_stream (GInputStream *stream,
-                            const char *name,
-                            const char *media_type,
-                            const QmImportOptions *options,
-                            GCancellable *cancellable,
-                            GError **error);
 
 /* Checks what a reader leaves to check: totals (qm_quote_totals_check()), dates
  * that contradict each other, lines without a price.  For quotes that were

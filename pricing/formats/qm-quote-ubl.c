@@ -4,6 +4,7 @@
 
 #include "pricing/formats/qm-quote-ubl.h"
 
+#include "pricing/formats/qm-csv-date.h"
 #include "pricing/formats/qm-quote-ubl-private.h"
 #include "pricing/formats/qm-xml.h"
 #include "pricing/quotes/qm-quote-read.h"
@@ -206,6 +207,33 @@ duration_days (const xmlNode *measure)
   return 0;
 }
 
+/* "30 Tage ab Angebotsdatum", "jusqu'au 30 juin 2026".  FALSE: that does not
+ * say on which day it ends. */
+static gboolean
+read_validity_in_words (QmQuote *quote, const char *words)
+{
+  QmCsvTerm term;
+  QmDate end;
+
+  if (!qm_csv_term_parse (words, QM_DATES_GUESS, &term))
+    return FALSE;
+  if (term.until.year == 0)
+    {
+      end = qm_csv_term_end (&term, quote->issued_on);
+      if (end.year == 0)
+        return FALSE;
+      qm_read_find (quote, QM_FINDING_NOTE, NULL,
+                    _ ("The quote says for how long it holds, “%s”. Its last "
+                       "day was counted from that."),
+                    words);
+      term.until = end;
+    }
+  if (quote->valid_from.year == 0)
+    quote->valid_from = term.from;
+  quote->valid_until = term.until;
+  return TRUE;
+}
+
 static void
 read_validity (QmUblReader *reader, const xmlNode *root)
 {
@@ -233,10 +261,14 @@ read_validity (QmUblReader *reader, const xmlNode *root)
                         days);
         }
     }
-  if (quote->valid_until.year == 0 && words != NULL)
-    qm_read_find (quote, QM_FINDING_WARNING, NULL,
-                  _ ("How long the quote holds is said in words only: “%s”."),
-                  words);
+  if (quote->valid_until.year == 0 && words != NULL
+      && !read_validity_in_words (quote, words))
+    {
+      qm_quote_ask (quote, QM_ASK_VALIDITY);
+      qm_read_find (quote, QM_FINDING_WARNING, NULL,
+                    _ ("How long the quote holds is said in words only: “%s”."),
+                    words);
+    }
 }
 
 static char *

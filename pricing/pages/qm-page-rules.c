@@ -389,18 +389,11 @@ qm_page_rules_parse (const char *text,
 }
 
 /* A file that waits, or never ends, is none. */
-static QmPageRules *
-load (const char *path, QmError *error)
+static gboolean
+read_file (const char *path, char **text, size_t *length, QmError *error)
 {
-  QmPageRules *rules;
-  size_t length = 0;
-  char *text;
-
-  if (qm_text_read_bytes (path, FILE_BYTES_MAX, &text, &length, error) != QM_OK)
-    return NULL;
-  rules = parse (text, length, path, error);
-  free (text);
-  return rules;
+  return qm_text_read_bytes (path, FILE_BYTES_MAX, text, length, error)
+         == QM_OK;
 }
 
 QmPageRules *
@@ -408,12 +401,18 @@ qm_page_rules_load (const char *path, GError **error)
 {
   QmError problem = { 0 };
   QmPageRules *rules;
+  size_t length = 0;
+  char *text;
 
   g_return_val_if_fail (path != NULL, NULL);
 
-  rules = load (path, &problem);
-  if (rules == NULL)
-    tell (&problem, path, error);
+  if (!read_file (path, &text, &length, &problem))
+    {
+      tell (&problem, path, error);
+      return NULL;
+    }
+  rules = qm_page_rules_parse (text, length, path, error);
+  free (text);
   return rules;
 }
 
@@ -425,10 +424,16 @@ add_file (QmPageRules *rules, const char *folder, GArray *problems)
   g_autofree char *path = g_build_filename (folder, FILE_NAME, NULL);
   g_autoptr (QmPageRules) more = NULL;
   QmError problem = { 0 };
+  size_t length = 0;
+  char *text;
 
   if (!qm_file_exists (path))
     return;
-  more = load (path, &problem);
+  if (read_file (path, &text, &length, &problem))
+    {
+      more = parse (text, length, path, &problem);
+      free (text);
+    }
   if (more == NULL && problems != NULL)
     g_array_append_val (problems, problem);
   while (more != NULL && more->sites->len > 0)

@@ -49,6 +49,19 @@ static const char once_words[] =
     "jednorazowo|jednorazowa|shipping|versand|lieferung|transport|transporte|"
     "installation|instalacao|instalacion|installazione|installatie|instalacja";
 
+/* "GPU-hours", "Knotenstunden", "heures de GPU": hours beside what runs. */
+static const char hour_words[] =
+    "hour|hours|hr|hrs|stunde|stunden|std|heure|heures|hora|horas|ora|ore|uur|"
+    "uren|godzina|godziny|godzin|rbh";
+static const char runs_words[] =
+    "gpu|gpus|node|nodes|instance|instances|knoten|noeud|noeuds|nodo|nodi|"
+    "nodos|server|serveur|servidor|serwer|wezel|machine|machines|compute|"
+    "rechen|calcul|calculo|calcolo|card|cards|accelerator";
+static const char *const hour_ends[] = { "gpustunde",     "gpustunden",
+                                         "knotenstunde",  "knotenstunden",
+                                         "rechenstunden", "gpuuren",
+                                         "serverstunden" };
+
 /* "set of 4", "lot de 4 cartes", "4er-Set". */
 static const char pack_words[] =
     "set|sets|pack|packs|lot|kit|bundle|box|case|packung|paket|bulk|multipack|"
@@ -85,6 +98,27 @@ is_made_of_rent (const char *word)
   return FALSE;
 }
 
+/* Whether hours stand beside what runs for them, or with "de", "di" between. */
+static gboolean
+are_hours (char **words, guint i)
+{
+  static GHashTable *hours_set, *runs_set;
+  GHashTable *hours = qm_csv_phrases_once (&hours_set, hour_words);
+  GHashTable *runs = qm_csv_phrases_once (&runs_set, runs_words);
+
+  for (guint j = 0; j < G_N_ELEMENTS (hour_ends); j++)
+    if (strcmp (words[i], hour_ends[j]) == 0)
+      return TRUE;
+  if (!g_hash_table_contains (hours, words[i]))
+    return FALSE;
+  if (i > 0 && g_hash_table_contains (runs, words[i - 1]))
+    return TRUE;
+  if (words[i + 1] != NULL && strlen (words[i + 1]) == 2 && words[i + 2] != NULL
+      && words[i + 1][0] == 'd')
+    i++;
+  return words[i + 1] != NULL && g_hash_table_contains (runs, words[i + 1]);
+}
+
 static gboolean
 says_rent (const char *normal)
 {
@@ -100,7 +134,7 @@ says_rent (const char *normal)
     return TRUE;
   words = g_strsplit (normal, " ", -1);
   for (guint i = 0; words[i] != NULL; i++)
-    if (is_made_of_rent (words[i]))
+    if (is_made_of_rent (words[i]) || are_hours (words, i))
       return TRUE;
   return FALSE;
 }
@@ -173,11 +207,12 @@ number_before (char **words)
   return g_hash_table_contains (behind, phrase) ? number : 0;
 }
 
-static int
-pack_of (const char *normal)
+int
+qm_words_pack (const char *text)
 {
   static GHashTable *packs_set, *pairs;
   GHashTable *packs = qm_csv_phrases_once (&packs_set, pack_words);
+  g_autofree char *normal = qm_csv_normalize (text);
   g_auto (GStrv) words = g_strsplit (normal, " ", -1);
   int number = 0;
 
@@ -193,15 +228,7 @@ pack_of (const char *normal)
   return number;
 }
 
-int
-qm_words_pack (const char *text)
-{
-  g_autofree char *normal = qm_csv_normalize (text);
-
-  return pack_of (normal);
-}
-
-/* "month", "MON", "Monat": units of a time. */
+/* "month", "MON", "Monat", "node-hr", "Stk./Monat": units of a time. */
 static gboolean
 is_unit_of_time (const char *unit)
 {
@@ -210,11 +237,14 @@ is_unit_of_time (const char *unit)
       "maanden|miesiac|mies|year|years|ann|jahr|jahre|an|ano|anno|jaar|rok|"
       "week|"
       "wee|woche|semaine|semana|settimana|day|days|tag|tage|jour|dia|"
-      "giorno|dag|hour|hours|hur|h|stunde|stunden|std|heure|hora|ora|uur";
+      "giorno|dag|hour|hours|hur|hr|hrs|h|stunde|stunden|std|heure|heures|hora|"
+      "horas|ora|ore|uur|uren|godz|godzina|godziny|godzin|gpuh|gpuhr";
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (unit);
+  const char *last = strrchr (normal, ' ');
 
-  return g_hash_table_contains (qm_csv_phrases_once (&set, units), normal);
+  return g_hash_table_contains (qm_csv_phrases_once (&set, units),
+                                last != NULL ? last + 1 : normal);
 }
 
 static gboolean
@@ -248,11 +278,20 @@ ask_pack (QmQuote *quote, QmQuoteLine *line, const char *place, int pieces)
     line->gpus = MAX (line->gpus, pieces);
 }
 
+/* "4x H100" of which there are 4: four cards written twice, or sixteen. */
+static gboolean
+is_twice_said (const QmQuoteLine *line)
+{
+  return line->gpus > 1
+         && line->quantity_micros == line->gpus * (gint64) QM_MICROS_PER_UNIT;
+}
+
 void
 qm_line_ask_words (const QmCatalog *catalog, QmQuote *quote, guint index)
 {
   QmQuoteLine *line;
   QmLineThing thing;
+  const char *description;
   g_autofree char *words = NULL;
   g_autofree char *place = NULL;
   gboolean rent;
@@ -264,10 +303,15 @@ qm_line_ask_words (const QmCatalog *catalog, QmQuote *quote, guint index)
   line = g_ptr_array_index (quote->lines, index);
   if (line->role != QM_LINE_QUOTED)
     return;
-  words = qm_csv_normalize (line->description != NULL ? line->description : "");
+  description = line->description != NULL ? line->description : "";
+  words = qm_csv_normalize (description);
   rent = quote->unit != QM_PRICE_HOUR && quote->kind != QM_PRICE_CLOUD
          && is_rent (line, words);
-  pieces = line->item != NULL || line->candidates != NULL ? pack_of (words) : 0;
+  pieces = line->item != NULL || line->candidates != NULL
+               ? qm_words_pack (description)
+               : 0;
+  if (pieces == 0 && is_twice_said (line))
+    pieces = line->gpus;
   if (!rent && pieces == 0)
     return;
   thing = qm_line_thing (catalog, line);

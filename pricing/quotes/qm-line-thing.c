@@ -13,7 +13,15 @@ static const char machine_words[] =
     "server servers serveur servidor serwer gpuserver rackserver workstation "
     "workstations system systems systeme node nodes knoten noeud nodo rechner "
     "dgx poweredge proliant thinksystem thinkstation precision gpx sys tower "
-    "desktop computer pc appliance";
+    "desktop computer pc appliance werkstation werkstations rekenserver "
+    "rekenservers rechenknoten gpuknoten arbeitsstation komputer ordinateur "
+    "ordenador computador elaboratore";
+
+/* "Station de travail", "estação de trabalho", "stacja robocza". */
+static const char station_words[] =
+    "station stations estacion estaciones estacao estacoes stazione stazioni "
+    "postazione stacja stacje";
+static const char of_station_words[] = "de di da robocza robocze graficzna";
 
 /* Cards are sold without these: a GPU with one of them is in a machine, ... */
 static const char inner_words[] =
@@ -42,6 +50,8 @@ static const char service_words[] =
 
 static const char shipping_words[] =
     "shipping freight delivery versand versandkosten lieferung fracht "
+    "carriage portes verzendkosten verzending bezorging spedizione "
+    "trasporto transporte frete dostawa wysylka emballage "
     "frachtkosten transport livraison envio spedizione handling insurance "
     "versicherung packaging verpackung porto";
 
@@ -73,7 +83,8 @@ static const char with_words[] =
     "com plus z";
 
 static const char desktop_words[] =
-    "workstation workstations desktop tower pc rechner threadripper ryzen "
+    "werkstation werkstations arbeitsstation workstation workstations desktop "
+    "tower pc rechner threadripper ryzen "
     "thinkstation precision";
 
 static const char rack_words[] =
@@ -87,6 +98,17 @@ has (const QmWords *words, int n, const char *list)
     if (qm_word_in (words->words[i], list))
       return TRUE;
   return FALSE;
+}
+
+/* Whether a machine is named among the first words. */
+static gboolean
+has_machine (const QmWords *words, int n)
+{
+  for (int i = 0; i + 1 < n; i++)
+    if (qm_word_in (words->words[i], station_words)
+        && qm_word_in (words->words[i + 1], of_station_words))
+      return TRUE;
+  return has (words, n, machine_words);
 }
 
 /* The words of a line, and how many of them say what it is: *phrase up to a
@@ -112,7 +134,7 @@ split (const QmQuoteLine *line, QmWords *words, int *phrase, int *head)
   *head = *phrase;
   for (int i = 1; i < *head; i++)
     if (g_ascii_isdigit (words->words[i][0]) && !qm_words_are_time (words, i)
-        && has (words, i, machine_words))
+        && has_machine (words, i))
       *head = i;
 }
 
@@ -170,7 +192,7 @@ qm_line_thing (const QmCatalog *catalog, const QmQuoteLine *line)
     return QM_THING_SERVICE;
   if (has (&words, phrase, shell_words) || has (&words, head, part_words))
     return QM_THING_PART;
-  if (has (&words, head, machine_words))
+  if (has_machine (&words, head))
     return QM_THING_MACHINE;
   return has (&words, head, processor_words) ? QM_THING_PART : QM_THING_OTHER;
 }
@@ -224,7 +246,9 @@ qm_line_names_desktop (const QmQuoteLine *line)
   g_return_val_if_fail (line != NULL, FALSE);
 
   split (line, &words, &phrase, &head);
-  return has (&words, words.n, desktop_words)
+  return (has (&words, words.n, desktop_words)
+          || (has_machine (&words, words.n)
+              && !has (&words, words.n, machine_words)))
          && !has (&words, words.n, rack_words);
 }
 

@@ -86,9 +86,6 @@ extern const char qm_match_fillers[];
 /* What a GPU's name and form factor say. */
 void qm_gpu_key_init (QmGpuKey *key, const QmGpu *gpu);
 
-/* How many GPUs the words around the one at `head` say; 0: nothing. */
-int qm_words_count (const QmWords *words, int head);
-
 /* Whether words are about something for a GPU, and not about it. */
 typedef enum
 {

@@ -191,8 +191,9 @@ count_gpus (const QmWords *words)
   return 0;
 }
 
-int
-qm_words_count (const QmWords *words, int head)
+/* How many GPUs the words around the one at `head` say; 0: nothing. */
+static int
+count_of (const QmWords *words, int head)
 {
   int count = count_before (words, head);
 
@@ -271,7 +272,7 @@ has_memory (const Mention *mention, const QmGpuKey *key)
 static gboolean
 has_memory_of_all (const Mention *mention, const QmGpuKey *key)
 {
-  int count = qm_words_count (mention->words, mention->head);
+  int count = count_of (mention->words, mention->head);
 
   return (count > 1 && states_memory (mention, count * key->memory))
          || (key->form == QM_FORM_NVL
@@ -579,8 +580,7 @@ match_mention (Mention *mention,
   if (left->len > 1 || mention->forced || around == QM_AROUND_PERHAPS
       || !has_context (mention, g_ptr_array_index (left, 0)))
     match->sure = FALSE;
-  match->gpus =
-      MAX (match->gpus, qm_words_count (mention->words, mention->head));
+  match->gpus = MAX (match->gpus, count_of (mention->words, mention->head));
   if (left->len == 1 && is_nvl (mention, g_ptr_array_index (left, 0))
       && match->gpus == 1 && has (mention->words, "188gb"))
     match->gpus = 2;
@@ -606,7 +606,7 @@ match_spark (const QmWords *words,
         if (strstr (keys[j].gpu->name, "DGX Spark") != NULL)
           {
             add_item (match, keys[j].gpu->id);
-            match->gpus = MAX (match->gpus, qm_words_count (words, i - 1));
+            match->gpus = MAX (match->gpus, count_of (words, i - 1));
           }
       if (around == QM_AROUND_PERHAPS)
         {

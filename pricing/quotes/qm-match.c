@@ -9,6 +9,7 @@
 #include "data/text.h"
 #include "pricing/formats/qm-csv-words.h"
 #include "pricing/quotes/qm-line-ask.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-match-private.h"
 #include "pricing/quotes/qm-quote-read.h"
 
@@ -16,6 +17,10 @@
 #include <string.h>
 
 #define MAX_GPUS 1024
+/* Parts are compared with other lines in quotes of no more lines, and of no
+ * more machines. */
+#define MOST_LINES    1000
+#define MOST_MACHINES 100000
 
 typedef struct
 {
@@ -510,6 +515,57 @@ settle_services (const GPtrArray *services, const QmQuote *quote)
     }
 }
 
+/* Whether a line sells so many cards of a type by themselves, for a price. */
+static gboolean
+sells_cards (const QmMatcher *matcher,
+             const QmQuoteLine *line,
+             const char *item,
+             gint64 micros)
+{
+  return line->role == QM_LINE_QUOTED && g_strcmp0 (line->item, item) == 0
+         && line->gpus <= 1 && line->quantity_micros == micros
+         && (line->price_micros > 0 || line->total_minor > 0)
+         && qm_line_thing (matcher->catalog, line) == QM_THING_GPU;
+}
+
+/* "4 x L40S" among the parts of two servers, and 8 L40S with their price in
+ * another line: these are the same cards, which count there. */
+static void
+settle_parts (const QmMatcher *matcher, QmQuote *quote)
+{
+  gint64 machines = 0;
+
+  for (guint i = 0; i < quote->lines->len && quote->lines->len <= MOST_LINES;
+       i++)
+    {
+      QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
+      gint64 cards;
+      gboolean sold = FALSE;
+
+      if (line->role != QM_LINE_PART)
+        {
+          machines = line->role == QM_LINE_QUOTED ? line->quantity_micros : 0;
+          continue;
+        }
+      if (line->match != QM_MATCH_FOUND || line->item == NULL
+          || line->price_micros > 0 || line->total_minor > 0 || machines <= 0
+          || machines > MOST_MACHINES * (gint64) QM_MICROS_PER_UNIT)
+        continue;
+      cards = machines * MAX (line->gpus, 1);
+      if (line->quantity_micros > QM_MICROS_PER_UNIT
+          && line->quantity_micros < 1000 * (gint64) QM_MICROS_PER_UNIT)
+        cards *= line->quantity_micros / QM_MICROS_PER_UNIT;
+      for (guint j = 0; j < quote->lines->len && !sold; j++)
+        sold = sells_cards (matcher, g_ptr_array_index (quote->lines, j),
+                            line->item, cards);
+      if (!sold)
+        continue;
+      line->match = QM_MATCH_NONE;
+      line->gpus = 0;
+      g_clear_pointer (&line->item, g_free);
+    }
+}
+
 void
 qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
 {
@@ -536,6 +592,7 @@ qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
         g_ptr_array_add (services, line);
     }
   settle_services (services, quote);
+  settle_parts (matcher, quote);
   for (guint i = 0; i < quote->lines->len; i++)
     qm_line_ask_words (matcher->catalog, quote, i);
 }

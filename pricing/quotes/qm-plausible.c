@@ -50,11 +50,15 @@ newest_day (const QmCatalog *catalog, const char *item)
   return newest;
 }
 
-gboolean
-qm_known_prices (const QmCatalog *catalog,
-                 const char *gpu,
-                 gint64 *low_micros,
-                 gint64 *high_micros)
+/* The lowest and the highest known price of one GPU in millionths of a US
+ * dollar, of the last QM_PLAUSIBLE_DAYS and undated ones.
+ *
+ * Returns: FALSE where none is known. */
+static gboolean
+known_prices (const QmCatalog *catalog,
+              const char *gpu,
+              gint64 *low_micros,
+              gint64 *high_micros)
 {
   const QmPrice *prices;
   QmDate newest;
@@ -95,25 +99,29 @@ dearest_machine (const QmCatalog *catalog)
     {
       gint64 low, high;
 
-      if (qm_known_prices (catalog, machines[i].id, &low, &high))
+      if (known_prices (catalog, machines[i].id, &low, &high))
         dearest = MAX (dearest, high);
     }
   return dearest;
 }
 
-gboolean
-qm_price_is_plausible (const QmCatalog *catalog,
-                       const char *gpu,
-                       int gpus,
-                       gboolean machine,
-                       gint64 usd_micros)
+/* Whether a price of `gpus` of them, with whatever is around them where
+ * `machine`, is near enough to what is known.  Around GPUs may be anything, so
+ * a machine can only be too cheap, or dearer than its GPUs and the dearest
+ * known machine could explain.  TRUE where nothing is known. */
+static gboolean
+is_plausible (const QmCatalog *catalog,
+              const char *gpu,
+              int gpus,
+              gboolean machine,
+              gint64 usd_micros)
 {
   gint64 low, high;
   Wide most;
 
   g_return_val_if_fail (gpus > 0, TRUE);
 
-  if (!qm_known_prices (catalog, gpu, &low, &high))
+  if (!known_prices (catalog, gpu, &low, &high))
     return TRUE;
   most = (Wide) high * gpus;
   if (machine)
@@ -191,7 +199,7 @@ known_text (const QmCatalog *catalog, const char *gpu)
   g_autofree char *to = NULL;
   gint64 low, high;
 
-  qm_known_prices (catalog, gpu, &low, &high);
+  known_prices (catalog, gpu, &low, &high);
   from = qm_minor_for_people (qm_money_from_micros (low, COUNTED_IN).minor,
                               COUNTED_IN);
   to = qm_minor_for_people (qm_money_from_micros (high, COUNTED_IN).minor,
@@ -230,7 +238,7 @@ may_be_besides (const QmQuote *quote,
 
   if (!names_besides (line))
     return FALSE;
-  if (!qm_known_prices (catalog, line->item, &low, &high))
+  if (!known_prices (catalog, line->item, &low, &high))
     low = 0;
   for (guint i = 0; i < quote->lines->len; i++)
     {
@@ -283,8 +291,8 @@ ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
   if ((thing != QM_THING_GPU && thing != QM_THING_MACHINE)
       || !price_of_unit (quote, line, rates, &micros))
     return;
-  far = !qm_price_is_plausible (catalog, line->item, line->gpus,
-                                thing == QM_THING_MACHINE, micros);
+  far = !is_plausible (catalog, line->item, line->gpus,
+                       thing == QM_THING_MACHINE, micros);
   if (!far && !may_be_besides (quote, catalog, line, rates, micros))
     return;
   if ((line->asked & QM_ASK_PRICE) == 0)
@@ -342,9 +350,9 @@ qm_quote_check_item (const QmQuote *quote,
     }
   if (quote->unit != QM_PRICE_EACH
       || !price_of_unit (quote, line, rates, &micros)
-      || qm_price_is_plausible (
-          catalog, item, MAX (line->gpus, 1),
-          qm_line_thing (catalog, line) == QM_THING_MACHINE, micros))
+      || is_plausible (catalog, item, MAX (line->gpus, 1),
+                       qm_line_thing (catalog, line) == QM_THING_MACHINE,
+                       micros))
     return TRUE;
   known = known_text (catalog, item);
   g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,

@@ -26,25 +26,6 @@ G_BEGIN_DECLS
 /* Prices older than the newest by more than that say nothing of today's. */
 #define QM_PLAUSIBLE_DAYS 730
 
-/* The lowest and the highest known price of one GPU in millionths of a US
- * dollar, of the last QM_PLAUSIBLE_DAYS and undated ones.
- *
- * Returns: FALSE where none is known. */
-gboolean qm_known_prices (const QmCatalog *catalog,
-                          const char *gpu,
-                          gint64 *low_micros,
-                          gint64 *high_micros);
-
-/* Whether a price of `gpus` of them, with whatever is around them where
- * `machine`, is near enough to what is known.  Around GPUs may be anything, so
- * a machine can only be too cheap, or dearer than its GPUs and the dearest
- * known machine could explain.  TRUE where nothing is known. */
-gboolean qm_price_is_plausible (const QmCatalog *catalog,
-                                const char *gpu,
-                                int gpus,
-                                gboolean machine,
-                                gint64 usd_micros);
-
 /* Asks about the quoted lines of a quote, which have been matched, of which the
  * price is far from every known one, or too low for what names a service, with
  * a finding for each that was not asked about before.  What is paid by the hour

@@ -127,8 +127,13 @@ compare_stated (const QmQuote *a, const QmQuote *b)
   return (revision_a > revision_b) - (revision_a < revision_b);
 }
 
-int
-qm_quote_compare_revisions (const QmQuote *a, const QmQuote *b)
+/* Which of two quotes of one family is the newer revision: the one that
+ * supersedes the other, else the one with the higher revision in its number,
+ * else the one of the later day, else the one that was stored later.
+ *
+ * Returns: > 0 where that is `a`, < 0 where it is `b`. */
+static int
+compare_revisions (const QmQuote *a, const QmQuote *b)
 {
   int order;
 
@@ -194,7 +199,7 @@ join (GHashTable *roots, const QmQuote *quote)
 static gboolean
 displaces (const QmQuote *newer, const QmQuote *older)
 {
-  return qm_quote_compare_revisions (newer, older) > 0
+  return compare_revisions (newer, older) > 0
          && (!qm_quote_is_undated (newer) || qm_quote_is_undated (older)
              || compare_stated (newer, older) > 0);
 }
@@ -213,7 +218,7 @@ newest_of (GPtrArray *family, gboolean dated, QmDate on)
           || !qm_quote_dates_hold (quote->issued_on, quote->valid_from,
                                    quote->valid_until, on))
         continue;
-      if (best == NULL || qm_quote_compare_revisions (quote, best) > 0)
+      if (best == NULL || compare_revisions (quote, best) > 0)
         best = quote;
     }
   return best;

@@ -24,13 +24,6 @@ char *qm_quote_number_family (const char *number, int *revision);
  *   or the user has answered that it is no revision. */
 char *qm_quote_family_key (const QmQuote *quote);
 
-/* Which of two quotes of one family is the newer revision: the one that
- * supersedes the other, else the one with the higher revision in its number,
- * else the one of the later day, else the one that was stored later.
- *
- * Returns: > 0 where that is `a`, < 0 where it is `b`. */
-int qm_quote_compare_revisions (const QmQuote *a, const QmQuote *b);
-
 /* Of each quote the one that counts in its place: the newest revision of it
  * that holds on a day, or the quote itself where there is none.  One that is
  * undated counts in the place of another only where it says that it is newer.

@@ -32,19 +32,25 @@ typedef struct
   guint *rows;
 } QmIndexOrder;
 
+/* What is asked of a line. */
+typedef struct
+{
+  guint quote;      /* its row */
+  const char *item; /* NULL: none */
+} QmIndexLine;
+
 struct _QmQuoteIndex
 {
   guint64 changes; /* of the store, when it was read */
   GStringChunk *strings;
   QmQuoteRow *quotes; /* by id */
   guint n_quotes;
-  QmQuoteLineRow *lines; /* by quote and position */
+  QmIndexLine *lines; /* by quote and position */
   guint n_lines;
   QmIndexText quote_text; /* vendor, number, note and source */
   QmIndexText line_text;
   GHashTable *marks; /* word -> QmIndexMarks, of the last searches */
-  QmIndexOrder quote_order;
-  QmIndexOrder line_order;
+  QmIndexOrder order;
 };
 
 G_END_DECLS

@@ -38,12 +38,13 @@ static gsize
 limited_length (const char *text)
 {
   gsize length = strlen (text);
+  const char *end;
 
   if (length <= QM_QUOTE_INDEX_MAX_TEXT)
     return length;
-  return (
-      gsize) (g_utf8_find_prev_char (text, text + QM_QUOTE_INDEX_MAX_TEXT + 1)
-              - text);
+  end = g_utf8_find_prev_char (text, text + QM_QUOTE_INDEX_MAX_TEXT + 1);
+  /* No character begins in what only a damaged file has. */
+  return end != NULL ? (gsize) (end - text) : 0;
 }
 
 /* Appends a field to the text of the current row. */
@@ -205,15 +206,11 @@ read_quotes (QmQuoteStore *store, Reader *reader, GError **error)
   return row != NULL;
 }
 
-/* The amounts of a line, for the sums, and what the list shows of them. */
+/* The amounts of a line, for the sums. */
 static void
-read_line_amounts (Reader *reader,
-                   QmStatement *row,
-                   int *n,
-                   const QmQuote *head,
-                   QmQuoteLineRow *line)
+read_line_amounts (Reader *reader, QmStatement *row, int *n, QmLineRole role)
 {
-  QmQuoteLine amounts = { .role = line->role };
+  QmQuoteLine amounts = { .role = role };
 
   amounts.quantity_micros = qm_column_amount (row, n);
   amounts.price_micros = qm_column_amount (row, n);
@@ -221,13 +218,6 @@ read_line_amounts (Reader *reader,
   amounts.discount_minor = qm_column_amount (row, n);
   amounts.charge_minor = qm_column_amount (row, n);
   amounts.total_minor = qm_column_amount (row, n);
-  line->quantity_micros = amounts.quantity_micros;
-  line->cost_minor = qm_quote_line_cost (head, &amounts);
-  line->unit_price_micros = QM_AMOUNT_UNSTATED;
-  if (amounts.price_micros != QM_AMOUNT_UNSTATED
-      && amounts.base_quantity_micros > 0)
-    qm_exact_scale (amounts.price_micros, QM_MICROS_PER_UNIT,
-                    amounts.base_quantity_micros, &line->unit_price_micros);
   g_array_append_val (reader->amounts, amounts);
 }
 
@@ -235,29 +225,23 @@ static gboolean
 read_line (Reader *reader, QmStatement *row, guint i, guint quote)
 {
   QmQuoteIndex *index = reader->index;
-  QmQuoteLineRow *line = &index->lines[i];
+  QmIndexLine *line = &index->lines[i];
   gboolean known = TRUE;
   int n = 0; /* after the quote's id */
+  QmLineRole role;
 
-  line->quote = &index->quotes[quote];
-  line->position = (guint) qm_column_int (row, &n);
-  line->role = (QmLineRole) qm_column_word (row, &n, qm_word_of_role,
-                                            QM_N_LINE_ROLES, &known);
-  line->match = (QmMatchState) qm_column_word (row, &n, qm_word_of_match,
-                                               QM_N_MATCHES, &known);
-  line->gpus = (int) qm_column_int (row, &n);
-  line->number = keep (index, row, &n, FALSE);
-  line->part_number = keep (index, row, &n, FALSE);
-  line->description = keep (index, row, &n, FALSE);
+  line->quote = quote;
+  role = (QmLineRole) qm_column_word (row, &n, qm_word_of_role, QM_N_LINE_ROLES,
+                                      &known);
   line->item = keep (index, row, &n, TRUE);
-  append_text (&index->line_text, line->description);
-  append_text (&index->line_text, line->part_number);
   append_text (&index->line_text, line->item);
+  append_text (&index->line_text, qm_column_text (row, &n)); /* description */
+  append_text (&index->line_text, qm_column_text (row, &n)); /* part number */
   append_text (&index->line_text, qm_column_text (row, &n)); /* candidates */
   end_row (&index->line_text, i);
   if (line->item != NULL && !g_ptr_array_find (reader->items, line->item, NULL))
     g_ptr_array_add (reader->items, (gpointer) line->item);
-  read_line_amounts (reader, row, &n, reader->heads[quote], line);
+  read_line_amounts (reader, row, &n, role);
   return known;
 }
 
@@ -306,9 +290,9 @@ static gboolean
 read_lines (QmQuoteStore *store, Reader *reader, GError **error)
 {
   static const char sql[] =
-      "SELECT quote, position, role, match, gpus, number, part_number,"
-      "  description, item, candidates, quantity_micros, price_micros,"
-      "  base_quantity_micros, discount_minor, charge_minor, total_minor"
+      "SELECT quote, role, item, description, part_number, candidates,"
+      "  quantity_micros, price_micros, base_quantity_micros, discount_minor,"
+      "  charge_minor, total_minor"
       " FROM lines ORDER BY quote, position";
   g_autoptr (QmStatement) row = qm_store_prepare (store, sql, error);
   QmQuoteIndex *index = reader->index;
@@ -376,7 +360,7 @@ read_all (QmQuoteStore *store, gpointer data, GError **error)
   index->n_quotes = (guint) n_quotes;
   index->n_lines = (guint) n_lines;
   index->quotes = g_new0 (QmQuoteRow, index->n_quotes);
-  index->lines = g_new0 (QmQuoteLineRow, index->n_lines);
+  index->lines = g_new0 (QmIndexLine, index->n_lines);
   reader->heads = g_new0 (QmQuote *, index->n_quotes);
   text_init (&index->quote_text, index->n_quotes);
   text_init (&index->line_text, index->n_lines);
@@ -447,7 +431,6 @@ qm_quote_index_free (QmQuoteIndex *index)
   g_free (index->lines);
   text_clear (&index->quote_text);
   text_clear (&index->line_text);
-  g_free (index->quote_order.rows);
-  g_free (index->line_order.rows);
+  g_free (index->order.rows);
   g_free (index);
 }

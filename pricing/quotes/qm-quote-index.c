@@ -20,22 +20,6 @@ qm_quote_index_is_current (const QmQuoteIndex *index, QmQuoteStore *store)
   return qm_quote_store_changes (store) == index->changes;
 }
 
-guint
-qm_quote_index_n_quotes (const QmQuoteIndex *index)
-{
-  g_return_val_if_fail (index != NULL, 0);
-
-  return index->n_quotes;
-}
-
-guint
-qm_quote_index_n_lines (const QmQuoteIndex *index)
-{
-  g_return_val_if_fail (index != NULL, 0);
-
-  return index->n_lines;
-}
-
 const QmQuoteRow *
 qm_quote_index_get (const QmQuoteIndex *index, gint64 id)
 {
@@ -68,12 +52,6 @@ qm_quote_row_holds (const QmQuoteRow *quote, QmDate on)
 }
 
 /* --- What is found --- */
-
-static guint
-quote_of (const QmQuoteIndex *index, guint line)
-{
-  return (guint) (index->lines[line].quote - index->quotes);
-}
 
 /* Marks the rows that a word is in. */
 static void
@@ -110,16 +88,6 @@ marks_of (QmQuoteIndex *index, const char *word)
   return marks;
 }
 
-/* Leaves alive the lines that a word is in, or in whose quote it is. */
-static void
-narrow_lines (QmQuoteIndex *index, const char *word, guint8 *alive)
-{
-  const QmIndexMarks *marks = marks_of (index, word);
-
-  for (guint i = 0; i < index->n_lines; i++)
-    alive[i] &= marks->lines[i] | marks->quotes[quote_of (index, i)];
-}
-
 /* Leaves alive the quotes that a word is in, or in a line of which it is. */
 static void
 narrow_quotes (QmQuoteIndex *index, const char *word, guint8 *alive)
@@ -128,7 +96,7 @@ narrow_quotes (QmQuoteIndex *index, const char *word, guint8 *alive)
   g_autofree guint8 *found = g_memdup2 (marks->quotes, index->n_quotes);
 
   for (guint i = 0; i < index->n_lines; i++)
-    found[quote_of (index, i)] |= marks->lines[i];
+    found[index->lines[i].quote] |= marks->lines[i];
   for (guint i = 0; i < index->n_quotes; i++)
     alive[i] &= found[i];
 }
@@ -155,28 +123,6 @@ pass_quotes (const QmQuoteIndex *index, const QmQuoteFilter *filter)
   return passing;
 }
 
-static gboolean
-line_has_item (const QmQuoteLineRow *line, const char *item)
-{
-  return line->item != NULL && strcmp (line->item, item) == 0;
-}
-
-static guint8 *
-find_lines (QmQuoteIndex *index, const QmQuoteFilter *filter)
-{
-  g_autofree guint8 *passing = pass_quotes (index, filter);
-  g_auto (GStrv) words = qm_search_text_words (filter->search);
-  guint8 *alive = g_new0 (guint8, index->n_lines);
-
-  for (guint i = 0; i < index->n_lines; i++)
-    alive[i] = passing[quote_of (index, i)]
-               && (filter->item == NULL
-                   || line_has_item (&index->lines[i], filter->item));
-  for (guint k = 0; words[k] != NULL; k++)
-    narrow_lines (index, words[k], alive);
-  return alive;
-}
-
 static guint8 *
 find_quotes (QmQuoteIndex *index, const QmQuoteFilter *filter)
 {
@@ -188,8 +134,8 @@ find_quotes (QmQuoteIndex *index, const QmQuoteFilter *filter)
       g_autofree guint8 *have = g_new0 (guint8, index->n_quotes);
 
       for (guint i = 0; i < index->n_lines; i++)
-        have[quote_of (index, i)] |=
-            line_has_item (&index->lines[i], filter->item);
+        have[index->lines[i].quote] |=
+            g_strcmp0 (index->lines[i].item, filter->item) == 0;
       for (guint i = 0; i < index->n_quotes; i++)
         alive[i] &= have[i];
     }
@@ -206,8 +152,7 @@ typedef struct
   gboolean unknown;
   const char *text; /* NULL: none */
   gint64 number;
-  gint64 quote;   /* ids of equals fall, ... */
-  guint position; /* ... lines of one quote stay as they are */
+  gint64 quote; /* ids of equals fall */
   guint row;
 } Key;
 
@@ -226,9 +171,7 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer data)
     order = (p->number > q->number) - (p->number < q->number);
   if (order != 0)
     return *descending ? -order : order;
-  if (p->quote != q->quote)
-    return p->quote > q->quote ? -1 : 1;
-  return (p->position > q->position) - (p->position < q->position);
+  return (p->quote < q->quote) - (p->quote > q->quote);
 }
 
 static void
@@ -259,12 +202,11 @@ set_amount (Key *key, const char *currency, gint64 amount)
   key->number = key->unknown ? 0 : amount;
 }
 
-/* The keys that quotes and lines have in common. */
 static void
-set_quote_key (Key *key,
-               const QmQuoteRow *quote,
-               QmQuoteSort sort,
-               GStringChunk *strings)
+set_key (Key *key,
+         const QmQuoteRow *quote,
+         QmQuoteSort sort,
+         GStringChunk *strings)
 {
   key->quote = quote->id;
   switch (sort)
@@ -291,9 +233,6 @@ set_quote_key (Key *key,
       set_text (key, quote->items, strings);
       break;
     case QM_QUOTE_SORT_ADDED:
-    case QM_QUOTE_SORT_DESCRIPTION:
-    case QM_QUOTE_SORT_QUANTITY:
-    case QM_QUOTE_SORT_PRICE:
     case QM_N_QUOTE_SORTS:
     default:
       key->number = quote->id;
@@ -301,53 +240,12 @@ set_quote_key (Key *key,
     }
 }
 
-static void
-set_line_key (Key *key,
-              const QmQuoteLineRow *line,
-              QmQuoteSort sort,
-              GStringChunk *strings)
-{
-  key->quote = line->quote->id;
-  key->position = line->position;
-  switch (sort)
-    {
-    case QM_QUOTE_SORT_TOTAL:
-      set_amount (key, line->quote->currency, line->cost_minor);
-      break;
-    case QM_QUOTE_SORT_ITEM:
-      set_text (key, line->item, strings);
-      break;
-    case QM_QUOTE_SORT_DESCRIPTION:
-      set_text (key, line->description, strings);
-      break;
-    case QM_QUOTE_SORT_QUANTITY:
-      set_amount (key, NULL, line->quantity_micros);
-      break;
-    case QM_QUOTE_SORT_PRICE:
-      set_amount (key, line->quote->currency, line->unit_price_micros);
-      break;
-    case QM_QUOTE_SORT_ADDED:
-    case QM_QUOTE_SORT_VENDOR:
-    case QM_QUOTE_SORT_NUMBER:
-    case QM_QUOTE_SORT_ISSUED:
-    case QM_QUOTE_SORT_VALID_UNTIL:
-    case QM_QUOTE_SORT_LINES:
-    case QM_N_QUOTE_SORTS:
-    default:
-      set_quote_key (key, line->quote, sort, strings);
-      break;
-    }
-}
-
-/* The rows of a list in order, from the cache where that is the same. */
+/* The quotes in order, from the cache where that is the same. */
 static const guint *
-order_rows (QmQuoteIndex *index,
-            gboolean of_lines,
-            QmQuoteSort sort,
-            gboolean descending)
+order_quotes (QmQuoteIndex *index, QmQuoteSort sort, gboolean descending)
 {
-  QmIndexOrder *order = of_lines ? &index->line_order : &index->quote_order;
-  guint n = of_lines ? index->n_lines : index->n_quotes;
+  QmIndexOrder *order = &index->order;
+  guint n = index->n_quotes;
   g_autofree Key *keys = NULL;
   GStringChunk *strings;
 
@@ -358,10 +256,7 @@ order_rows (QmQuoteIndex *index,
   for (guint i = 0; i < n; i++)
     {
       keys[i].row = i;
-      if (of_lines)
-        set_line_key (&keys[i], &index->lines[i], sort, strings);
-      else
-        set_quote_key (&keys[i], &index->quotes[i], sort, strings);
+      set_key (&keys[i], &index->quotes[i], sort, strings);
     }
   if (n > 0)
     g_qsort_with_data (keys, (gint) n, sizeof *keys, compare_keys, &descending);
@@ -393,90 +288,11 @@ qm_quote_index_quotes (QmQuoteIndex *index,
   g_return_val_if_fail (index != NULL && filter != NULL, rows);
 
   alive = find_quotes (index, filter);
-  order = order_rows (index, FALSE, sort, descending != FALSE);
+  order = order_quotes (index, sort, descending != FALSE);
   for (guint i = 0; i < index->n_quotes; i++)
     if (alive[order[i]] && found++ >= offset && rows->len < limit)
       g_ptr_array_add (rows, &index->quotes[order[i]]);
   if (n_found != NULL)
     *n_found = found;
   return rows;
-}
-
-GPtrArray *
-qm_quote_index_lines (QmQuoteIndex *index,
-                      const QmQuoteFilter *filter,
-                      QmQuoteSort sort,
-                      gboolean descending,
-                      guint offset,
-                      guint limit,
-                      guint *n_found)
-{
-  g_autofree guint8 *alive = NULL;
-  GPtrArray *rows = g_ptr_array_new ();
-  const guint *order;
-  guint found = 0;
-
-  g_return_val_if_fail (index != NULL && filter != NULL, rows);
-
-  alive = find_lines (index, filter);
-  order = order_rows (index, TRUE, sort, descending != FALSE);
-  for (guint i = 0; i < index->n_lines; i++)
-    if (alive[order[i]] && found++ >= offset && rows->len < limit)
-      g_ptr_array_add (rows, &index->lines[order[i]]);
-  if (n_found != NULL)
-    *n_found = found;
-  return rows;
-}
-
-/* --- Offers --- */
-
-/* The day that says how new a quote is. */
-static QmDate
-day_of (const QmQuoteRow *quote)
-{
-  g_autoptr (GDateTime) read = NULL;
-  QmDate day = quote->issued_on;
-
-  if (day.year == 0)
-    day = quote->valid_from;
-  if (day.year == 0 && quote->read_at != 0)
-    read = g_date_time_new_from_unix_utc (quote->read_at);
-  if (read != NULL)
-    g_date_time_get_ymd (read, &day.year, &day.month, &day.day);
-  return day;
-}
-
-static int
-compare_newest (gconstpointer a, gconstpointer b)
-{
-  const QmQuoteLineRow *const *p = a;
-  const QmQuoteLineRow *const *q = b;
-  int order = qm_date_compare (day_of ((*q)->quote), day_of ((*p)->quote));
-
-  if (order != 0)
-    return order;
-  if ((*p)->quote->id != (*q)->quote->id)
-    return (*p)->quote->id > (*q)->quote->id ? -1 : 1;
-  return ((*p)->position > (*q)->position) - ((*p)->position < (*q)->position);
-}
-
-GPtrArray *
-qm_quote_index_offers (const QmQuoteIndex *index, const char *item, QmDate on)
-{
-  GPtrArray *offers = g_ptr_array_new ();
-
-  g_return_val_if_fail (index != NULL && item != NULL, offers);
-
-  for (guint i = 0; i < index->n_lines; i++)
-    {
-      const QmQuoteLineRow *line = &index->lines[i];
-
-      if (line->role == QM_LINE_QUOTED && line_has_item (line, item)
-          && line->unit_price_micros != QM_AMOUNT_UNSTATED
-          && line->quote->currency[0] != '\0' && line->quote->deleted_at == 0
-          && (on.year == 0 || qm_quote_row_holds (line->quote, on)))
-        g_ptr_array_add (offers, (gpointer) line);
-    }
-  g_ptr_array_sort (offers, compare_newest);
-  return offers;
 }

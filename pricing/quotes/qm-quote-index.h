@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Lists of the quotes and of their lines, to be searched while typing.
+/* Lists of the quotes, to be searched while typing.
  *
  * An index holds what lists show of one state of a store.  It is read at once
  * (about 0.2 s for 100 000 lines) and then answers in milliseconds, whatever is
@@ -11,9 +11,8 @@
  * What is searched is taken literally: no character is a wildcard.  Words are
  * separated by blanks and may stand anywhere, within others too; case and
  * accents do not matter.  A quote is found that has all of them, in its own
- * fields or those of its lines; a line where it has them itself or its quote
- * has them in its vendor, number, note or source.  Of a text, the first
- * QM_QUOTE_INDEX_MAX_TEXT bytes are searched.
+ * fields or those of its lines.  Of a text, the first QM_QUOTE_INDEX_MAX_TEXT
+ * bytes are searched.
  *
  * An index is used by one thread at a time; it may be made in another, with a
  * store of that thread. */
@@ -53,29 +52,12 @@ typedef struct
   guint n_warnings;
 } QmQuoteRow;
 
-/* What a list shows of a line. */
-typedef struct
-{
-  const QmQuoteRow *quote;
-  guint position; /* in quote->lines of the QmQuote */
-  QmLineRole role;
-  QmMatchState match;
-  int gpus;
-  const char *number;
-  const char *part_number;
-  const char *description; /* at most QM_QUOTE_INDEX_MAX_TEXT bytes */
-  const char *item;
-  gint64 quantity_micros;
-  gint64 unit_price_micros; /* of one unit, rounded; before discounts */
-  gint64 cost_minor;        /* as written, else computed */
-} QmQuoteLineRow;
-
 /* What to list; all zero for everything that is not deleted. */
 typedef struct
 {
   const char *search; /* as typed; NULL: everything */
   const char *vendor; /* exactly; NULL: any */
-  const char *item;   /* of a line, or of one of the quote's; NULL: any */
+  const char *item;   /* of one of its lines; NULL: any */
   QmDate valid_on;    /* year 0: whether valid or not */
   gboolean deleted;   /* those that are deleted, in place of the others */
 } QmQuoteFilter;
@@ -89,12 +71,9 @@ typedef enum
   QM_QUOTE_SORT_NUMBER, /* of the quote */
   QM_QUOTE_SORT_ISSUED,
   QM_QUOTE_SORT_VALID_UNTIL,
-  QM_QUOTE_SORT_TOTAL, /* of the quote; of the line in a list of lines */
+  QM_QUOTE_SORT_TOTAL,
   QM_QUOTE_SORT_LINES, /* how many */
   QM_QUOTE_SORT_ITEM,
-  QM_QUOTE_SORT_DESCRIPTION, /* lines only, as the next two */
-  QM_QUOTE_SORT_QUANTITY,
-  QM_QUOTE_SORT_PRICE, /* of one unit */
   QM_N_QUOTE_SORTS
 } QmQuoteSort;
 
@@ -114,10 +93,6 @@ void qm_quote_index_free (QmQuoteIndex *index);
 gboolean qm_quote_index_is_current (const QmQuoteIndex *index,
                                     QmQuoteStore *store);
 
-/* Numbers of quotes and lines, those that are deleted included. */
-guint qm_quote_index_n_quotes (const QmQuoteIndex *index);
-guint qm_quote_index_n_lines (const QmQuoteIndex *index);
-
 /* Lists quotes.
  *
  * offset, limit: which of them; G_MAXUINT: all.
@@ -132,30 +107,8 @@ GPtrArray *qm_quote_index_quotes (QmQuoteIndex *index,
                                   guint limit,
                                   guint *n_found);
 
-/* Lists lines; the lines of a quote that are equals stay in its order.
- *
- * Returns: (transfer container): of const QmQuoteLineRow, the index's. */
-GPtrArray *qm_quote_index_lines (QmQuoteIndex *index,
-                                 const QmQuoteFilter *filter,
-                                 QmQuoteSort sort,
-                                 gboolean descending,
-                                 guint offset,
-                                 guint limit,
-                                 guint *n_found);
-
 /* The row of a quote, or NULL. */
 const QmQuoteRow *qm_quote_index_get (const QmQuoteIndex *index, gint64 id);
-
-/* What is quoted for an item: quoted lines with a price and a currency of
- * quotes that are not deleted, the newest first (by the day of issue, else
- * valid from, else read).
- *
- * on: only of quotes that hold on that day; year 0: also others.
- *
- * Returns: (transfer container): of const QmQuoteLineRow; the first is the
- *   newest valid offer, if there is one. */
-GPtrArray *
-qm_quote_index_offers (const QmQuoteIndex *index, const char *item, QmDate on);
 
 /* Whether a quote holds on a day, as qm_quote_dates_hold() says. */
 gboolean qm_quote_row_holds (const QmQuoteRow *quote, QmDate on);

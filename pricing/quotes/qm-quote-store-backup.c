@@ -15,8 +15,8 @@
 
 /* --- what there is --- */
 
-void
-qm_store_backup_free (QmStoreBackup *backup)
+static void
+free_backup (QmStoreBackup *backup)
 {
   if (backup == NULL)
     return;
@@ -63,7 +63,7 @@ GPtrArray *
 qm_quote_store_backups (const char *path)
 {
   GPtrArray *backups =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_store_backup_free);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) free_backup);
   g_autofree char *file = NULL;
   g_autoptr (GPtrArray) names = NULL;
 

@@ -24,8 +24,6 @@ typedef struct
   char *text;      /* what became of it: a sentence for people */
 } QmStoreDamage;
 
-void qm_store_damage_free (QmStoreDamage *damage);
-
 /* What was damaged, and nobody has accepted yet; to be told wherever quotes
  * count.  Changes nothing.
  *
@@ -44,8 +42,6 @@ typedef struct
   gint64 n_quotes; /* that are not deleted */
   char *trouble;   /* why it cannot be restored; NULL: it can */
 } QmStoreBackup;
-
-void qm_store_backup_free (QmStoreBackup *backup);
 
 /* The backups of a store, which need not be readable itself, the newest first.
  * Changes nothing.
@@ -71,8 +67,5 @@ gboolean qm_quote_store_restore_backup (const char *path,
  * passed: erases what was deleted QM_QUOTE_STORE_UNDO_DAYS ago, and makes
  * today's first backup where something has changed since the last one. */
 gboolean qm_quote_store_maintain (QmQuoteStore *store, GError **error);
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmStoreDamage, qm_store_damage_free)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmStoreBackup, qm_store_backup_free)
 
 G_END_DECLS

@@ -406,8 +406,8 @@ read_rolled_back (QmStoreImage *image, const char *path, GError **error)
 
 /* --- the whole --- */
 
-void
-qm_store_image_clear (QmStoreImage *image)
+static void
+clear_image (QmStoreImage *image)
 {
   sqlite3_free (image->bytes);
   *image = (QmStoreImage){ 0 };
@@ -474,7 +474,7 @@ read_steadily (QmStoreImage *image, const char *path, GError **error)
     {
       Moment before, after;
 
-      qm_store_image_clear (image);
+      clear_image (image);
       look (path, &before);
       if (!read_once (image, path, error))
         return FALSE;
@@ -509,7 +509,7 @@ qm_store_image_read (QmStoreImage *image, const char *path, GError **error)
   if (ok)
     make_readable (image);
   else
-    qm_store_image_clear (image);
+    clear_image (image);
   return ok;
 }
 

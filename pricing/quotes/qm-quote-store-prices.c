@@ -97,17 +97,6 @@ put_price (QmQuoteStore *store, gpointer data, GError **error)
   return qm_store_run (store, statement, error);
 }
 
-gboolean
-qm_quote_store_put_price (QmQuoteStore *store,
-                          const QmPricePoint *point,
-                          GError **error)
-{
-  g_return_val_if_fail (store != NULL && point != NULL, FALSE);
-
-  return check_point (point, error)
-         && qm_store_write (store, put_price, (gpointer) point, error);
-}
-
 static gboolean
 put_prices (QmQuoteStore *store, gpointer data, GError **error)
 {

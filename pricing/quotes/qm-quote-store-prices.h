@@ -52,13 +52,9 @@ typedef struct
 
 void qm_price_point_free (QmPricePoint *point);
 
-/* Keeps a price that was seen.  Of the same source, item, kind and day only the
- * last one is kept. `quote` and `vendor` are ignored. */
-gboolean qm_quote_store_put_price (QmQuoteStore *store,
-                                   const QmPricePoint *point,
-                                   GError **error);
-
-/* The same for many QmPricePoint, all or none. */
+/* Keeps many QmPricePoint that were seen, all or none.  Of the same source,
+ * item, kind and day only the last one is kept.  `quote` and `vendor` are
+ * ignored. */
 gboolean qm_quote_store_put_prices (QmQuoteStore *store,
                                     GPtrArray *points,
                                     GError **error);

@@ -85,8 +85,6 @@ gboolean qm_store_has_tables (const char *path);
 gboolean
 qm_store_image_read (QmStoreImage *image, const char *path, GError **error);
 
-void qm_store_image_clear (QmStoreImage *image);
-
 /* A connection to it, in memory, which takes its bytes.  NULL: there is no
  * memory. */
 sqlite3 *qm_store_image_open (QmStoreImage *image);
@@ -270,9 +268,11 @@ gboolean qm_store_migrate (QmQuoteStore *store,
 /* An error for what went wrong with a file, by its errno.  Returns FALSE. */
 gboolean qm_store_fail_file (const char *path, int code, GError **error);
 
-/* Copies a database into a dated file beside it; see qm_quote_store_backup().
+/* Copies a database as it is now into a dated file beside it.
  *
- * prune: take away all but the last ones. */
+ * prune: take away all but the last QM_QUOTE_STORE_BACKUPS of these.
+ *
+ * Returns: (transfer full): the path of the copy, or NULL with an error. */
 char *
 qm_store_copy (sqlite3 *db, const char *path, gboolean prune, GError **error);
 
@@ -317,11 +317,6 @@ typedef struct
   gint64 id;
   gint64 read_at; /* with it tells it from another quote of that number */
 } QmStoreErased;
-
-/* Erases quotes from a store or a backup, with vendors and documents that
- * nothing uses any more; to be called in a transaction.  Returns how many; -1
- * with an error. */
-int qm_store_erase (QmQuoteStore *store, const GArray *quotes, GError **error);
 
 /* --- qm-quote-store-backup.c --- */
 

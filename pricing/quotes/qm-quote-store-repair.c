@@ -222,8 +222,8 @@ qm_store_replace (const char *path,
 
 /* --- what is told --- */
 
-void
-qm_store_damage_free (QmStoreDamage *damage)
+static void
+free_damage (QmStoreDamage *damage)
 {
   if (damage == NULL)
     return;
@@ -272,7 +272,7 @@ qm_quote_store_damages (const char *path)
   g_autofree char *file = NULL;
   g_autoptr (GPtrArray) kept = NULL;
   GPtrArray *damages =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_store_damage_free);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) free_damage);
 
   g_return_val_if_fail (path != NULL, damages);
 

@@ -293,26 +293,6 @@ check_attachments (GPtrArray *attachments, GError **error)
   return TRUE;
 }
 
-gint64
-qm_quote_store_add (QmQuoteStore *store,
-                    const QmQuote *quote,
-                    GPtrArray *attachments,
-                    gboolean *already,
-                    GError **error)
-{
-  Addition addition = { quote, attachments, 0, 0, FALSE };
-
-  g_return_val_if_fail (store != NULL && quote != NULL, 0);
-
-  if (!qm_store_check_quote (quote, error)
-      || !check_attachments (attachments, error)
-      || !qm_store_write (store, add, &addition, error))
-    return 0;
-  if (already != NULL)
-    *already = addition.already;
-  return addition.id;
-}
-
 typedef struct
 {
   GPtrArray *quotes;
@@ -544,8 +524,11 @@ qm_quote_store_restore (QmQuoteStore *store, gint64 id, GError **error)
   return qm_store_write (store, restore, &id, error);
 }
 
-int
-qm_store_erase (QmQuoteStore *store, const GArray *quotes, GError **error)
+/* Erases quotes from a store or a backup, with vendors and documents that
+ * nothing uses any more; to be called in a transaction.  Returns how many; -1
+ * with an error. */
+static int
+erase_quotes (QmQuoteStore *store, const GArray *quotes, GError **error)
 {
   static const char sql[] = "DELETE FROM quotes WHERE id = ?1 AND read_at = ?2";
   int erased = 0;
@@ -606,7 +589,7 @@ erase (QmQuoteStore *store, gpointer data, GError **error)
 {
   Purge *purge = data;
 
-  purge->erased = qm_store_erase (store, purge->quotes, error);
+  purge->erased = erase_quotes (store, purge->quotes, error);
   return purge->erased >= 0;
 }
 

@@ -579,11 +579,3 @@ qm_quote_store_changes (QmQuoteStore *store)
     store->changes = (guint64) sqlite3_column_int64 (statement, 0);
   return store->changes;
 }
-
-char *
-qm_quote_store_backup (QmQuoteStore *store, GError **error)
-{
-  g_return_val_if_fail (store != NULL && !in_memory (store->path), NULL);
-
-  return qm_store_copy (store->db, store->path, TRUE, error);
-}

@@ -135,12 +135,6 @@ const char *qm_quote_store_path (const QmQuoteStore *store);
  * nothing has.  Takes microseconds: to be asked every second or so. */
 guint64 qm_quote_store_changes (QmQuoteStore *store);
 
-/* Copies the store as it is now into a dated file beside it, and removes all
- * but the last QM_QUOTE_STORE_BACKUPS of these.
- *
- * Returns: (transfer full): the path of the copy, or NULL with an error. */
-char *qm_quote_store_backup (QmQuoteStore *store, GError **error);
-
 /* How a quote that has been read stands to those that are stored. */
 typedef struct
 {
@@ -162,29 +156,17 @@ typedef struct
 GArray *
 qm_quote_store_relate (QmQuoteStore *store, GPtrArray *quotes, GError **error);
 
-/* Adds a quote, whole or not at all.  One of the same sha256, vendor, number
- * and alternative that is not deleted is the same quote, whatever its file was
- * called, also where the user has changed it since: nothing is added then.  The
- * quotes of one document are added together, with qm_quote_store_add_all().
- *
- * attachments: (nullable): QmQuoteAttachment.
- * already: (out) (optional): whether it was there.
- *
- * Returns: the id, also of the one that was there; 0 with an error. */
-gint64 qm_quote_store_add (QmQuoteStore *store,
-                           const QmQuote *quote,
-                           GPtrArray *attachments,
-                           gboolean *already,
-                           GError **error);
-
-/* Adds many QmQuote, all or none.  Several of the same document, vendor and
- * number are told apart by their order.
+/* Adds many QmQuote, all or none.  One of the same sha256, vendor, number and
+ * alternative that is not deleted is the same quote, whatever its file was
+ * called, also where the user has changed it since: nothing is added then.
+ * Several of the same document, vendor and number are told apart by their
+ * order.
  *
  * attachments: (nullable): QmQuoteAttachment, each with every quote.
  * added: (out) (optional): how many were not there.
  *
- * Returns: (transfer full): a GArray of gint64, the ids in the same order; NULL
- *   with an error. */
+ * Returns: (transfer full): a GArray of gint64, the ids in the same order, also
+ *   of those that were there; NULL with an error. */
 GArray *qm_quote_store_add_all (QmQuoteStore *store,
                                 GPtrArray *quotes,
                                 GPtrArray *attachments,

@@ -188,7 +188,9 @@ check_size (QmQuote *quote, const char *place, const QmQuoteLine *line)
   gint64 per_unit = QM_MICROS_PER_UNIT / micros_per_minor (quote);
   guint n = 0;
 
-  if (is_stated (line->quantity_micros) && line->quantity_micros <= 0)
+  /* Of what can be had besides there may be none yet. */
+  if (is_stated (line->quantity_micros) && line->quantity_micros <= 0
+      && (line->quantity_micros < 0 || line->role != QM_LINE_OPTION))
     n += warn (quote, place, _ ("The quantity is not above zero."));
   if (is_stated (line->price_micros) && line->price_micros < 0)
     n += warn (quote, place, _ ("The price is negative."));

@@ -173,7 +173,7 @@ try (QmSharding sharding, bool offload, int victim)
     if (i == victim)
       ranks.devices[i] = failing_open ();
     else
-      CHECK_INT (qm_device_open ("cpu", &ranks.devices[i], NULL), QM_OK);
+      CHECK_INT (qm_device_open ("cpu", 0, &ranks.devices[i], NULL), QM_OK);
   for (int i = 0; i < 2; i++)
     {
       ranks.trains = i == 1;

@@ -79,7 +79,15 @@ def forward_flops(model):
         return (transformer(config["num_hidden_layers"], tokens, h,
                             config["intermediate_size"], 0.5)
                 + 2 * tokens * h * config["vocab_size"])
-    if kind in ("bert", "roberta"):
+    if kind == "gpt2":
+        h = config["n_embd"]
+        return (transformer(config["n_layer"], tokens, h, 4 * h, 0.5)
+                + 2 * tokens * h * config["vocab_size"])
+    if kind in ("llama", "qwen3", "olmo2", "olmoe", "smollm3"):
+        return llama_flops(config, tokens)
+    if kind == "modernbert":
+        return modernbert_flops(config, tokens)
+    if kind in ("bert", "roberta", "esm"):
         h = config["hidden_size"]
         return (transformer(config["num_hidden_layers"], tokens, h,
                             config["intermediate_size"], 1)
@@ -97,6 +105,36 @@ def forward_flops(model):
     if kind == "mamba":
         return mamba_flops(config, tokens)
     raise AssertionError(kind)
+
+
+def llama_flops(config, tokens):
+    """Heads of a size of their own that share keys, and gates: three products
+    where others have two, of experts those that a token goes through."""
+    h, heads = config["hidden_size"], config["num_attention_heads"]
+    size = config.get("head_dim", h // heads)
+    keys = config["num_key_value_heads"] * size
+    queries = heads * size
+    inner = 3 * config["intermediate_size"]
+    if "num_experts" in config:
+        inner = inner * config["num_experts_per_tok"] + config["num_experts"]
+    layer = (2 * tokens * h * (2 * queries + 2 * keys + inner)
+             + 0.5 * 4 * tokens ** 2 * queries)
+    return (config["num_hidden_layers"] * layer
+            + 2 * tokens * h * config["vocab_size"])
+
+
+def modernbert_flops(config, tokens):
+    """Gates; all layers but each third see so many tokens to each side, with
+    the token itself, as data/flops.h counts what a window lets through."""
+    h = config["hidden_size"]
+    each = config["global_attn_every_n_layers"]
+    reach = config["local_attention"] // 2 + 1
+    pairs = reach * (2 * tokens - reach)
+    total = 2 * tokens * h * (h + config["vocab_size"])
+    for layer in range(config["num_hidden_layers"]):
+        total += (2 * tokens * (4 * h ** 2 + 3 * h * config["intermediate_size"])
+                  + 4 * h * (pairs if layer % each else tokens ** 2))
+    return total
 
 
 def classes(config):

@@ -61,12 +61,18 @@ class PredictionsTest(harness.CommandLineTest):
 
     # Of the published times with the best methods.
     DOUBTFUL = {
+        ("pythia-160m", "a100-80gb-sxm", 1),
+        ("pythia-160m", "a100-80gb-sxm", 4),
         ("pythia-1b", "a100-80gb-sxm", 1), ("pythia-1b", "a100-80gb-sxm", 2),
-        ("pythia-1b", "a100-80gb-sxm", 4), ("pythia-1b", "a6000", 1),
-        ("pythia-1b", "a6000", 2),
+        ("pythia-1b", "a100-80gb-sxm", 4), ("pythia-1b", "a100-80gb-sxm", 8),
+        ("pythia-1b", "a6000", 1), ("pythia-1b", "a6000", 2),
+        ("pythia-1b", "a6000", 4),
         ("convnext-xlarge", "rtx3090", 1),
-        ("vit-large", "rtx3090", 1), ("vit-large", "a100-80gb-sxm", 1),
-        ("vit-large", "a100-80gb-sxm", 2)}
+        ("vit-large", "rtx3090", 1), ("vit-large", "rtx3090", 2),
+        ("vit-large", "rtx3090", 4),
+        ("vit-large", "a6000", 1), ("vit-large", "a6000", 2),
+        ("vit-large", "a100-80gb-sxm", 1), ("vit-large", "a100-80gb-sxm", 2),
+        ("vit-large", "a100-80gb-sxm", 4)}
     IMPOSSIBLE = {
         ("pythia-160m", "rtx3090", 1), ("pythia-160m", "rtx3090", 2),
         ("pythia-160m", "rtx3090", 4), ("pythia-160m", "rtx3090", 8),

@@ -4,6 +4,7 @@
 import os
 import resource
 import sqlite3
+import threading
 
 import harness
 from quotes import OFFER, SAMPLES, QuotesTest
@@ -60,6 +61,31 @@ class BadInputTest(QuotesTest):
                 file.write(b"a,1\n" * 200000)
         for name in ("large.xml", "large.csv"):
             self.refuse_quotes("import", self.path(name), says=name)
+
+    def test_endless(self):
+        """Of what does not end, no more is read than a document may have."""
+        for beginning, most in ((b"<Quotation>", 8 << 20), (b"{", 8 << 20),
+                                (b"a,b\n", 64 << 20)):
+            os.mkfifo(self.path("pipe"))
+            done = []
+
+            def write():
+                piece = b" " * (1 << 16)
+                written = 0
+                with open(self.path("pipe"), "wb", buffering=0) as pipe:
+                    pipe.write(beginning)
+                    try:
+                        while written < 1 << 30:
+                            written += pipe.write(piece)
+                    except BrokenPipeError:
+                        pass
+                done.append(written)
+            writer = threading.Thread(target=write)
+            writer.start()
+            self.refuse("quotes", "import", self.path("pipe"), says="pipe")
+            writer.join()
+            self.assertLess(done[0], most + (1 << 20))
+            os.remove(self.path("pipe"))
 
     def test_files(self):
         self.refuse_quotes("import", "nowhere.xml", says="nowhere.xml")

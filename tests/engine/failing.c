@@ -190,7 +190,7 @@ failing_open (void)
 {
   QmDevice *device = NULL;
 
-  CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &device, NULL), QM_OK);
   real = failing = *device->backend;
   failing.allocate = fake_allocate;
   failing.free = fake_free;

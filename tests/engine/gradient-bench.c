@@ -207,7 +207,7 @@ gradient_end (GradientBench *bench)
              QM_OK);
   CHECK_INT (qm_graph_check (graph, &error), QM_OK);
   CHECK_STRING (error.message, "");
-  CHECK_INT (qm_device_open ("cpu", &bench->device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &bench->device, NULL), QM_OK);
   CHECK_INT (qm_stream_create (bench->device, &bench->stream, NULL), QM_OK);
   allocate (bench);
   for (size_t i = 0; i < graph->n_parameters; i++)

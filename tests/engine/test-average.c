@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The average of weights against a plain loop over the weights after each
- * update, for every way to train.  usage: test-average FOLDER [DEVICE] */
+ * update, for every way to train.  usage: test-average FOLDER [DEVICE], which
+ * is as in_ranks_place() says. */
 
-#include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
+#include "tests/engine/in-ranks.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS     4
-#define DECAY     0.7
-#define LENGTH    9
-#define MAX_RANKS 3
+#define STEPS  4
+#define DECAY  0.7
+#define LENGTH 9
 
 /* Few enough elements that units and slots are used several times. */
 #define BUCKET 700
@@ -24,7 +24,7 @@
 typedef struct Setting
 {
   const QmModelConfig *config;
-  const char *device;
+  const RanksPlace *place;
   QmPrecision precision;
   QmOptimizer optimizer;
   QmPlanOptions options;
@@ -34,13 +34,10 @@ typedef struct Setting
 typedef struct Rank
 {
   const Setting *setting;
-  QmWorld *world;
-  int number;
   double off, size; /* of the averages, and of the weights */
   double moved;     /* of averages from weights */
   uint64_t states;  /* bytes */
   int64_t own;
-  QmError error;
 } Rank;
 
 static QmStatus
@@ -50,8 +47,7 @@ make_plan (const Setting *setting,
            QmPlan **plan,
            QmError *error)
 {
-  int ranks = setting->options.ranks > 1 ? setting->options.ranks : 1;
-  const QmRecipe recipe = { .batch_size = 2 * ranks,
+  const QmRecipe recipe = { .batch_size = 2 * setting->options.ranks,
                             .steps = STEPS,
                             .sequence_length = LENGTH,
                             .precision = setting->precision,
@@ -85,7 +81,8 @@ follow (Rank *rank,
         QmExecutor *executor,
         const QmGraph *graph,
         int step,
-        double **expected)
+        double **expected,
+        QmError *error)
 {
   QmStatus status = QM_OK;
 
@@ -96,9 +93,9 @@ follow (Rank *rank,
       float *average = malloc (n * sizeof *average);
 
       status = qm_executor_read_floats (executor, graph->parameters[i].value,
-                                        weights, &rank->error);
+                                        weights, error);
       if (status == QM_OK && step > 0)
-        status = qm_executor_read_average (executor, i, average, &rank->error);
+        status = qm_executor_read_average (executor, i, average, error);
       if (step == 0)
         expected[i] = malloc (n * sizeof *expected[i]);
       for (size_t j = 0; j < n && status == QM_OK; j++)
@@ -119,13 +116,17 @@ follow (Rank *rank,
 }
 
 static QmStatus
-train (Rank *rank, QmDevice *device, QmCommunicator *communicator)
+train (void *data,
+       int number,
+       QmDevice *device,
+       QmCommunicator *communicator,
+       QmError *error)
 {
+  Rank *rank = data;
   QmExecutor *executor = NULL;
   QmPlan *plan = NULL;
   double **expected = NULL;
-  QmStatus status =
-      make_plan (rank->setting, rank->number, DECAY, &plan, &rank->error);
+  QmStatus status = make_plan (rank->setting, number, DECAY, &plan, error);
 
   if (status == QM_OK)
     {
@@ -133,21 +134,21 @@ train (Rank *rank, QmDevice *device, QmCommunicator *communicator)
       rank->states =
           plan->options.offload ? plan->memory.host : plan->memory.optimizer;
       rank->own = plan->own;
-      status = qm_executor_new (plan, device, communicator, 5, &executor,
-                                &rank->error);
+      status =
+          qm_executor_new (plan, device, communicator, 5, &executor, error);
     }
   if (status == QM_OK)
-    status = qm_executor_initialise (executor, &rank->error);
+    status = qm_executor_initialise (executor, error);
   if (status == QM_OK)
-    status = qm_executor_random_batch (executor, &rank->error);
+    status = qm_executor_random_batch (executor, error);
   for (int step = 0; step <= STEPS && status == QM_OK; step++)
     {
       if (step > 0)
-        status = qm_executor_pass (executor, true, &rank->error);
+        status = qm_executor_pass (executor, true, error);
       if (status == QM_OK && step > 0)
-        status = qm_executor_update (executor, &rank->error);
+        status = qm_executor_update (executor, error);
       if (status == QM_OK)
-        status = follow (rank, executor, plan->graph, step, expected);
+        status = follow (rank, executor, plan->graph, step, expected, error);
     }
   for (size_t i = 0; expected != NULL && i < plan->graph->n_parameters; i++)
     free (expected[i]);
@@ -157,36 +158,14 @@ train (Rank *rank, QmDevice *device, QmCommunicator *communicator)
   return status;
 }
 
-static void *
-run_rank (void *data)
-{
-  Rank *rank = data;
-  QmDevice *device = NULL;
-  QmCommunicator *communicator = NULL;
-  QmStatus status =
-      qm_device_open (rank->setting->device, &device, &rank->error);
-
-  if (status == QM_OK && rank->world != NULL)
-    status =
-        qm_communicator_new (rank->world, rank->number, device,
-                             QM_TRANSPORT_HOST, &communicator, &rank->error);
-  if (status == QM_OK)
-    status = train (rank, device, communicator);
-  if (status != QM_OK && rank->world != NULL)
-    qm_world_abort (rank->world, rank->number, rank->error.message);
-  qm_communicator_free (communicator);
-  qm_device_close (device);
-  return NULL;
-}
-
 /* Of memory, an average is as much as a moment: no more, no less. */
 static void
-check_memory (const Setting *setting, const Rank *rank)
+check_memory (const Setting *setting, const Rank *rank, int number)
 {
   QmPlan *plan = NULL;
   uint64_t more = 4 * (uint64_t) rank->own, page = UINT64_C (2) << 20;
 
-  CHECK_INT (make_plan (setting, rank->number, 0, &plan, NULL), QM_OK);
+  CHECK_INT (make_plan (setting, number, 0, &plan, NULL), QM_OK);
   if (plan == NULL)
     return;
   if (setting->options.offload)
@@ -200,11 +179,8 @@ check_memory (const Setting *setting, const Rank *rank)
 static void
 test (const Setting *setting)
 {
-  Rank ranks[MAX_RANKS] = { { NULL } };
-  pthread_t threads[MAX_RANKS];
-  int n = setting->options.ranks > 1 ? setting->options.ranks : 1;
-  QmWorld *world = NULL;
-  QmWorldOptions options = { .ranks = n, .local = n, .patience = 60 };
+  Rank ranks[IN_RANKS_MAX] = { { NULL } };
+  int n = setting->options.ranks;
   char name[120];
 
   snprintf (name, sizeof name, "%s, %s, %s%s, %d ranks",
@@ -213,22 +189,15 @@ test (const Setting *setting)
             qm_sharding_name (setting->options.sharding),
             setting->options.offload ? ", offloading" : "", n);
   check_case (name);
-  if (n > 1)
-    CHECK_INT (qm_world_new (&options, &world, NULL), QM_OK);
+  for (int i = 0; i < n; i++)
+    ranks[i].setting = setting;
+  in_ranks_run (setting->place, n, train, ranks, sizeof *ranks);
   for (int i = 0; i < n; i++)
     {
-      ranks[i] = (Rank){ .setting = setting, .world = world, .number = i };
-      CHECK_INT (pthread_create (&threads[i], NULL, run_rank, &ranks[i]), 0);
-    }
-  for (int i = 0; i < n; i++)
-    {
-      pthread_join (threads[i], NULL);
-      CHECK_STRING (ranks[i].error.message, "");
       CHECK (ranks[i].size > 0 && ranks[i].moved > 0.01);
       CHECK (ranks[i].off <= 2e-7 * fmax (1, ranks[i].size));
-      check_memory (setting, &ranks[i]);
+      check_memory (setting, &ranks[i], i);
     }
-  qm_world_free (world);
 }
 
 /* Without, there is nothing to be read. */
@@ -241,7 +210,7 @@ test_none (const Setting *setting)
   float value;
 
   check_case ("none");
-  CHECK_INT (qm_device_open (setting->device, &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open (setting->place->device, 0, &device, NULL), QM_OK);
   CHECK_INT (make_plan (setting, 0, 0, &plan, NULL), QM_OK);
   CHECK_INT (qm_executor_new (plan, device, NULL, 5, &executor, NULL), QM_OK);
   for (size_t i = 0; plan != NULL && i < plan->graph->n_nodes; i++)
@@ -254,26 +223,13 @@ test_none (const Setting *setting)
   qm_device_close (device);
 }
 
-static void
-read_config (const char *folder, const char *model, QmModelConfig *config)
-{
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
-}
-
 int
 main (int argc, char **argv)
 {
   QmModelConfig config = { 0 };
-  QmDeviceInfo info = { .id = "" };
+  const RanksPlace place = in_ranks_place (argc > 2 ? argv[2] : "cpu");
   Setting setting = { .config = &config,
-                      .device = argc > 2 ? argv[2] : "cpu",
+                      .place = &place,
                       .optimizer = QM_OPTIMIZER_ADAMW,
                       .options = {
                           .micro_batch = 2, .bucket = BUCKET, .ranks = 1 } };
@@ -281,9 +237,8 @@ main (int argc, char **argv)
   CHECK (argc >= 2);
   if (argc < 2)
     return check_report ();
-  CHECK_INT (qm_device_describe (setting.device, &info, NULL), QM_OK);
-  setting.options.target = info.target;
-  read_config (argv[1], "gpt2", &config);
+  setting.options.target = place.target;
+  golden_config (argv[1], "gpt2", &config);
   test_none (&setting);
   for (int i = 0; i < QM_N_OPTIMIZERS; i++)
     {
@@ -302,8 +257,9 @@ main (int argc, char **argv)
         continue;
       if (setting.options.offload)
         test (&setting);
-      setting.options.ranks = i % 3 == 0 ? 3 : 2;
-      test (&setting);
+      setting.options.ranks = in_ranks_some (&place, i % 3 == 0 ? 3 : 2);
+      if (setting.options.ranks > 1)
+        test (&setting);
     }
   return check_report ();
 }

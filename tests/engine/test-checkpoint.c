@@ -5,9 +5,10 @@
  * blocks and the values of one.  usage: test-checkpoint FOLDER */
 
 #include "data/catalog.h"
-#include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
+#include "tests/engine/graph-sums.h"
 #include "tests/engine/vary.h"
 
 #include <math.h>
@@ -29,19 +30,6 @@ change_config (QmModelConfig *config, int64_t layers, double dropout)
   vary_number (config, "hidden_dropout", dropout);
   vary_number (config, "attention_dropout", dropout);
   vary_number (config, "drop_path_rate", dropout);
-}
-
-static void
-read_config (const char *folder, const char *model, QmModelConfig *config)
-{
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
 }
 
 /* One training, and what it left: losses, gradients of the last step, weights.
@@ -226,7 +214,7 @@ test_family (const char *folder, const char *model, QmDevice *device)
 {
   QmModelConfig config = { 0 };
 
-  read_config (folder, model, &config);
+  golden_config (folder, model, &config);
   change_config (&config, LAYERS, 0.1);
   for (int precision = QM_PRECISION_FP32; precision <= QM_PRECISION_BF16;
        precision++)
@@ -262,9 +250,9 @@ find_need (const QmModel *model,
     return need;
   need.live = plan->memory.live;
   need.arena = plan->memory.activations;
-  need.forward = qm_graph_flops (plan->graph, QM_PHASE_FORWARD);
-  need.backward = qm_graph_flops (plan->graph, QM_PHASE_BACKWARD);
-  need.recomputed = qm_graph_flops (plan->graph, QM_PHASE_RECOMPUTE);
+  need.forward = graph_flops (plan->graph, QM_PHASE_FORWARD);
+  need.backward = graph_flops (plan->graph, QM_PHASE_BACKWARD);
+  need.recomputed = graph_flops (plan->graph, QM_PHASE_RECOMPUTE);
   qm_plan_free (plan);
   return need;
 }
@@ -417,7 +405,7 @@ main (int argc, char **argv)
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);
-  CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &device, NULL), QM_OK);
   if (argc != 2 || device == NULL)
     return check_report ();
   for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)

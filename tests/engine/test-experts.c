@@ -5,6 +5,7 @@
 #include "data/flops.h"
 #include "engine/plan.h"
 #include "tests/data/check.h"
+#include "tests/engine/graph-sums.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +42,7 @@ plan_of (const char *text, int64_t micro_batch, int ranks)
   CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, &error), QM_OK);
   CHECK_STRING (error.message, "");
   if (plan != NULL)
-    CHECK_NEAR (qm_graph_flops (plan->graph, QM_PHASE_FORWARD),
+    CHECK_NEAR (graph_flops (plan->graph, QM_PHASE_FORWARD),
                 (double) micro_batch
                     * qm_flops_forward_sample (&config, &recipe),
                 1e-9);

@@ -273,7 +273,7 @@ main (int argc, char **argv)
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);
-  CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &device, NULL), QM_OK);
   if (argc != 2 || device == NULL)
     return check_report ();
   scratch_begin ();

@@ -30,7 +30,7 @@ begin (Model *model, const char *config, const char *recipe)
              QM_OK);
   CHECK_INT (qm_recipe_parse (recipe, strlen (recipe), "recipe", &read, NULL),
              QM_OK);
-  CHECK_INT (qm_device_open ("cpu", &model->device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &model->device, NULL), QM_OK);
   CHECK_INT (qm_plan_new (&parsed, &read, &options, &model->plan, NULL), QM_OK);
   CHECK_INT (qm_executor_new (model->plan, model->device, NULL, 9,
                               &model->executor, NULL),

@@ -5,12 +5,13 @@
  * size; what is saved is what was computed; and when it is done.
  * usage: test-loss FOLDER [DEVICE [MODEL]...] */
 
-#include "data/text.h"
 #include "engine/differentiate.h"
 #include "engine/executor.h"
 #include "engine/family.h"
 #include "engine/passes.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
+#include "tests/engine/graph-sums.h"
 #include "tests/engine/vary.h"
 
 #include <math.h>
@@ -36,19 +37,6 @@ typedef enum Ignored
   ALL,
   N_IGNORED
 } Ignored;
-
-static void
-read_config (const char *folder, const char *model, QmModelConfig *config)
-{
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
-}
 
 static int64_t
 image_size (const QmModelConfig *config)
@@ -237,7 +225,7 @@ test_model (const char *folder, const char *model, QmDevice *device)
   QmModelConfig config = { 0 };
   char name[160];
 
-  read_config (folder, model, &config);
+  golden_config (folder, model, &config);
   for (unsigned i = 0; i < 12; i++)
     {
       QmPlanOptions options = { .target = qm_device_info (device)->target,
@@ -323,7 +311,7 @@ test_rule (const char *folder)
   };
   QmModelConfig config = { 0 };
 
-  read_config (folder, "gpt-neox-parallel", &config);
+  golden_config (folder, "gpt-neox-parallel", &config);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     {
       QmPlanOptions options = { .target = hopper,
@@ -382,7 +370,7 @@ test_memory (const char *folder, const char *model, bool checkpoint)
   snprintf (name, sizeof name, "memory of %s%s", model,
             checkpoint ? ", checkpointing" : "");
   check_case (name);
-  read_config (folder, model, &config);
+  golden_config (folder, model, &config);
   set_classes (&config, classes);
   if (config.family == QM_FAMILY_BERT || config.family == QM_FAMILY_ROBERTA)
     config.bert.max_positions = length + 2;
@@ -403,8 +391,8 @@ test_memory (const char *folder, const char *model, bool checkpoint)
       CHECK (cut->memory.total + saved
              <= whole->memory.total + (uint64_t) (rows * 64 * 2));
       for (int phase = QM_PHASE_FORWARD; phase <= QM_PHASE_BACKWARD; phase++)
-        CHECK_NEAR (qm_graph_flops (cut->graph, (QmPhase) phase),
-                    qm_graph_flops (whole->graph, (QmPhase) phase), 0);
+        CHECK_NEAR (graph_flops (cut->graph, (QmPhase) phase),
+                    graph_flops (whole->graph, (QmPhase) phase), 0);
     }
   qm_plan_free (whole);
   qm_plan_free (cut);
@@ -425,7 +413,7 @@ test_reduced (const char *folder)
   QmPlan *plan;
 
   check_case ("ranks");
-  read_config (folder, "gpt-neox-parallel", &config);
+  golden_config (folder, "gpt-neox-parallel", &config);
   set_classes (&config, 65600);
   plan = make_plan (&config, &options, 2048);
   for (size_t i = 0; plan != NULL && i < plan->graph->n_nodes; i++)
@@ -516,7 +504,8 @@ main (int argc, char **argv)
   QmDevice *device = NULL;
 
   CHECK (argc >= 2);
-  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", 0, &device, NULL),
+             QM_OK);
   if (argc < 2 || device == NULL)
     return check_report ();
   if (argc > 3)

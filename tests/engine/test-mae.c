@@ -4,10 +4,10 @@
  * and weights in files.  usage: test-mae FOLDER [DEVICE] */
 
 #include "data/flops.h"
-#include "data/text.h"
 #include "engine/plan.h"
 #include "engine/weights.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
 #include "tests/engine/gradient-bench.h"
 
 #include <math.h>
@@ -133,19 +133,6 @@ typedef struct Run
   QmExecutor *executor;
 } Run;
 
-static void
-read_config (const char *folder, const char *model, QmModelConfig *config)
-{
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
-}
-
 static bool
 begin (Run *run,
        const QmModelConfig *config,
@@ -215,7 +202,7 @@ test_micro_batches (const char *folder, QmDevice *device)
   Run whole, parts;
 
   check_case ("micro-batches");
-  read_config (folder, "vit-mae-half", &config);
+  golden_config (folder, "vit-mae-half", &config);
   if (begin (&whole, &config, device, SAMPLES)
       && begin (&parts, &config, device, 3))
     {
@@ -249,7 +236,7 @@ test_positions (const char *folder, QmDevice *device)
   Run run;
 
   check_case ("positions");
-  read_config (folder, "vit-mae", &config);
+  golden_config (folder, "vit-mae", &config);
   if (begin (&run, &config, device, 2))
     {
       read_table (&run, 0, &table[0][0]);
@@ -276,7 +263,7 @@ test_files (const char *folder, QmDevice *device)
   Run run;
 
   check_case ("files");
-  read_config (folder, "vit-mae-normed", &config);
+  golden_config (folder, "vit-mae-normed", &config);
   snprintf (path, sizeof path, "%s/vit-mae-normed.weights.safetensors", folder);
   snprintf (out, sizeof out, "%s", scratch_path ("mae.safetensors"));
   CHECK_INT (qm_safetensors_open (path, &file, NULL), QM_OK);
@@ -324,7 +311,8 @@ main (int argc, char **argv)
   QmDevice *device = NULL;
 
   CHECK (argc >= 2);
-  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", 0, &device, NULL),
+             QM_OK);
   if (argc < 2 || device == NULL)
     return check_report ();
   test_tokens (false);

@@ -4,9 +4,9 @@
  * offloading and precision, with several buckets and parts of them.
  * usage: test-offload FOLDER [DEVICE [MODEL]...] */
 
-#include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
 #include "tests/engine/vary.h"
 
 #include <math.h>
@@ -41,19 +41,6 @@ config_drops (const QmModelConfig *config)
          || vary_get_number (config, "drop_path_rate") > 0
          || vary_get_number (config, "rescale") > 0
          || vary_get_number (config, "mask_ratio") > 0;
-}
-
-static void
-read_config (const char *folder, const char *model, QmModelConfig *config)
-{
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
 }
 
 static int64_t
@@ -324,7 +311,7 @@ test_model (const char *folder, const char *model, QmDevice *device)
 {
   QmModelConfig config = { 0 };
 
-  read_config (folder, model, &config);
+  golden_config (folder, model, &config);
   change_config (&config);
   for (int i = 0; i < 6; i++)
     {
@@ -380,7 +367,8 @@ main (int argc, char **argv)
   QmDevice *device = NULL;
 
   CHECK (argc >= 2);
-  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", 0, &device, NULL),
+             QM_OK);
   if (argc < 2 || device == NULL)
     return check_report ();
   if (argc > 3)

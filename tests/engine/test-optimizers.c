@@ -4,9 +4,10 @@
  * the engine found; what they need, and what is refused.
  * usage: test-optimizers FOLDER [DEVICE] */
 
-#include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
+#include "tests/engine/graph-sums.h"
 #include "tests/engine/vary.h"
 
 #include <math.h>
@@ -81,19 +82,6 @@ make_recipe (const QmModelConfig *config,
                      .muon_momentum = MUON_BETA,
                      .muon_weight_decay = MUON_DECAY,
                      .muon_scale = scale };
-}
-
-static void
-read_config (const char *folder, const char *model, QmModelConfig *config)
-{
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
 }
 
 static void
@@ -419,7 +407,7 @@ check_plan (const Training *training)
         others += (int64_t) t->n;
     }
   CHECK (!muon || flops > 0);
-  CHECK_NEAR (qm_graph_flops (plan->graph, QM_PHASE_UPDATE), flops, 0.5);
+  CHECK_NEAR (graph_flops (plan->graph, QM_PHASE_UPDATE), flops, 0.5);
   CHECK (plan->memory.optimizer >= 4 * (uint64_t) (plan->slab + others));
   CHECK (plan->memory.optimizer <= 4 * (uint64_t) (plan->slab + others + gaps));
   if (!muon)
@@ -444,7 +432,7 @@ test_optimizer (const char *folder,
   snprintf (name, sizeof name, "%s, %s, %s", model,
             qm_optimizer_name (optimizer), qm_muon_scale_name (scale));
   check_case (name);
-  read_config (folder, model, &config);
+  golden_config (folder, model, &config);
   training.recipe = make_recipe (&config, optimizer, scale);
   CHECK_INT (qm_plan_new (&config, &training.recipe, &options, &training.plan,
                           NULL),
@@ -499,7 +487,7 @@ test_refusals (const char *folder)
   QmModelConfig config = { 0 };
 
   check_case ("refusals");
-  read_config (folder, "llama", &config);
+  golden_config (folder, "llama", &config);
   for (int i = 0; i < QM_N_SHARDINGS; i++)
     {
       QmPlanOptions options = { .micro_batch = 1,
@@ -530,7 +518,8 @@ main (int argc, char **argv)
   QmDeviceInfo info = { .id = "" };
 
   CHECK (argc >= 2);
-  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", 0, &device, NULL),
+             QM_OK);
   if (argc < 2 || device == NULL)
     return check_report ();
   CHECK_INT (qm_device_describe (argc > 2 ? argv[2] : "cpu", &info, NULL),

@@ -184,7 +184,7 @@ open_watched (void)
 {
   QmDevice *device = NULL;
 
-  CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &device, NULL), QM_OK);
   real = watching = *device->backend;
   watching.run = watch_run;
   watching.set = watch_set;

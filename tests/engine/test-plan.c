@@ -6,6 +6,7 @@
 #include "data/flops.h"
 #include "engine/plan.h"
 #include "tests/data/check.h"
+#include "tests/engine/graph-sums.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,8 +65,8 @@ test_counts (const QmModel *model, unsigned methods)
 
   if (plan == NULL)
     return;
-  forward = qm_graph_flops (plan->graph, QM_PHASE_FORWARD);
-  backward = qm_graph_flops (plan->graph, QM_PHASE_BACKWARD);
+  forward = graph_flops (plan->graph, QM_PHASE_FORWARD);
+  backward = graph_flops (plan->graph, QM_PHASE_BACKWARD);
   wanted = 2 * qm_flops_forward_sample (&model->config, &model->recipe);
   if (has_windows (model) && (methods & QM_METHOD_KERNELS) == 0)
     CHECK (forward > wanted);

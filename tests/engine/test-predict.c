@@ -6,6 +6,7 @@
 #include "data/architecture.h"
 #include "engine/predict.h"
 #include "tests/data/check.h"
+#include "tests/engine/graph-sums.h"
 
 #include <limits.h>
 #include <math.h>
@@ -101,7 +102,7 @@ test_work (void)
           planned += qm_op_flops (&call);
         }
       CHECK (fabs (flops / planned - 1) < 1e-9);
-      CHECK (calls == (double) qm_graph_pass_nodes (plan->graph)
+      CHECK (calls == (double) graph_pass_nodes (plan->graph)
              && calls == work->calls);
       CHECK (work->n < 120);
       CHECK (work->passes == (double) plan->accumulation);
@@ -329,39 +330,129 @@ seconds_of_row (QmWorkRow row, const char *level)
   return step_of (&work, &gpu, 1, qm_calibration_level (&calibration, level));
 }
 
-/* What rows without alignment, and an activation without a kernel, cost
- * PyTorch, and nobody else. */
+/* What rows without alignment, and an activation without a kernel, cost:
+ * compiled PyTorch pads those rows, of other engines nobody knows better, and
+ * all else loads them element by element: several times longer in 16 bits,
+ * about twice in TF32, no longer in fp32. */
 static void
 test_simple_operators (void)
 {
   static const struct
   {
     const char *level;
-    bool unaligned, composed; /* whether it takes longer */
-  } cases[] = { { "engine", false, false },
-                { "cuda", false, false },
-                { "tuned", true, false },
-                { "eager", true, true },
-                { "naive", true, true } };
+    double unaligned, most; /* how many times longer, about */
+    bool composed;          /* whether it takes longer */
+  } cases[] = { { "engine", 3, 8, false },
+                { "cuda", 1, 1, false },
+                { "tuned", 1.05, 2, false },
+                { "eager", 3, 8, true },
+                { "naive", 3, 8, true } };
 
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     {
       const char *level = cases[i].level;
-      QmWorkRow row = { .op = QM_OP_LINEAR, .flops = 1e15, .inner = 1024 };
-      double longer = seconds_of_row (row, level);
+      /* 8192 x 1024 by 1024 x 50257, tiles of 128 a side. */
+      const double flops = 2.0 * 8192 * 1024 * 50304;
+      QmWorkRow row = { .op = QM_OP_LINEAR, .flops = flops, .inner = 1024 };
+      QmWorkRow narrow = row;
+      double longer, half;
 
-      row.unaligned = true;
-      longer = seconds_of_row (row, level) / longer;
-      CHECK (cases[i].unaligned ? longer > 1.2 : fabs (longer - 1) < 1e-9);
-      row.arithmetic = QM_ARITHMETIC_FP32;
-      longer = seconds_of_row (row, level);
-      row.unaligned = false;
-      CHECK_NEAR (seconds_of_row (row, level), longer, longer * 1e-9);
+      narrow.unaligned = true;
+      narrow.accesses = flops / 2 / 1024 * (2 * 1024 / 128.0 + 1);
+      longer = seconds_of_row (narrow, level) / seconds_of_row (row, level);
+      CHECK (longer > cases[i].unaligned * (1 - 1e-9)
+             && longer < cases[i].most * (1 + 1e-9));
+      row.arithmetic = narrow.arithmetic = QM_ARITHMETIC_TF32;
+      half = seconds_of_row (narrow, level) / seconds_of_row (row, level);
+      CHECK (half < longer * 1.001);
+      row.arithmetic = narrow.arithmetic = QM_ARITHMETIC_FP32;
+      CHECK_NEAR (seconds_of_row (narrow, level) / seconds_of_row (row, level),
+                  1, 1e-9);
       row = (QmWorkRow){ .op = QM_OP_ACTIVATION, .bytes = 1e12 };
       longer = seconds_of_row (row, level);
       row.composed = true;
       longer = seconds_of_row (row, level) / longer;
       CHECK (cases[i].composed ? longer > 5 : fabs (longer - 1) < 1e-9);
+    }
+}
+
+/* What a softmax takes grows with the length of its rows by more than what it
+ * moves where PyTorch can keep them no more, and of ours where its threads have
+ * room for twice as many. */
+static void
+test_softmax (void)
+{
+  static const struct
+  {
+    const char *level;
+    double kept, longer; /* columns */
+    QmOp op;
+    double times;
+  } cases[] = { { "naive", 2048, 2049, QM_OP_SOFTMAX, 2 },
+                { "naive", 2048, 2049, QM_OP_SOFTMAX_BACKWARD, 5.0 / 3 },
+                { "naive", 512, 2048, QM_OP_SOFTMAX, 1 },
+                { "engine", 2048, 4096, QM_OP_SOFTMAX, 1 },
+                { "engine", 2048, 2304, QM_OP_SOFTMAX, 4096.0 / 2304 } };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      QmWorkRow row = { .op = cases[i].op,
+                        .bytes = 1e12,
+                        .columns = cases[i].kept };
+      double kept = seconds_of_row (row, cases[i].level);
+
+      row.columns = cases[i].longer;
+      CHECK_NEAR (seconds_of_row (row, cases[i].level) / kept, cases[i].times,
+                  1e-3);
+    }
+}
+
+/* Unfused attention over so many tokens: its products, of a plan of Pythia. */
+static QmWorkRow
+unfused_row (int64_t tokens)
+{
+  const QmModel *model = qm_catalog_model (catalog, "pythia-160m");
+  QmRecipe recipe = model->recipe;
+  QmPlanOptions options = { .micro_batch = 1 };
+  QmPlan *plan = NULL;
+  QmWork *work = NULL;
+  QmWorkRow row = { 0 };
+
+  recipe.sequence_length = tokens;
+  CHECK_INT (qm_plan_new (&model->config, &recipe, &options, &plan, NULL),
+             QM_OK);
+  CHECK_INT (qm_work_new (plan, &work, NULL), QM_OK);
+  for (size_t i = 0; work != NULL && i < work->n; i++)
+    if (work->rows[i].op == QM_OP_MATMUL && row.count == 0)
+      row = work->rows[i];
+  qm_work_free (work);
+  qm_plan_free (plan);
+  return row;
+}
+
+/* All pairs are computed, in tiles of 64, and element by element where rows of
+ * scores are no multiple of 16 bytes: so one token more costs several times as
+ * much (four, measured on an H200 with cuBLAS, 26 November 2026). */
+static void
+test_unfused (void)
+{
+  static const char *const levels[] = { "engine", "naive" };
+  const double heads = 12, width = 64;
+  QmWorkRow even = unfused_row (2048), odd = unfused_row (2049);
+  QmWorkRow half = unfused_row (2052);
+
+  CHECK_NEAR (even.computed, 2 * heads * 2048 * 2048 * width, 1e-9);
+  CHECK_NEAR (odd.computed, 2 * heads * 2112 * 2112 * width, 1e-9);
+  CHECK_NEAR (even.accesses, heads * 2048 * 2048 * (2 * width / 64 + 1) / 8,
+              1e-9);
+  CHECK_NEAR (odd.accesses, heads * 2112 * 2112 * (2 * width / 64 + 1), 1e-9);
+  CHECK_NEAR (half.accesses, odd.accesses / 4, 1e-9);
+  for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+    {
+      double times =
+          seconds_of_row (odd, levels[i]) / seconds_of_row (even, levels[i]);
+
+      CHECK (times > 1.8 && times < 6);
     }
 }
 
@@ -668,6 +759,8 @@ main (void)
   test_order_of_gpus ();
   test_waves ();
   test_simple_operators ();
+  test_softmax ();
+  test_unfused ();
   test_simple_rows ();
   test_spreads ();
   test_power ();

@@ -24,7 +24,7 @@ ask (bool (*progress) (void *data, double done), void *data, QmStatus wanted)
   QmProbes probes;
   QmError error = { 0 };
 
-  CHECK_INT (qm_device_open ("cpu", &device, &error), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &device, &error), QM_OK);
   CHECK_INT (qm_probe_device (device, &options, &probes, &error), wanted);
   qm_device_close (device);
   return probes;

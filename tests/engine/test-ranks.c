@@ -3,25 +3,22 @@
 /* Several ranks train as one does that makes all of their passes: for every
  * family, way of sharding and precision, with and without offloading.
  * usage: test-ranks FOLDER [DEVICE [MODEL]...]
- * Ranks share the device, and exchange through the host.  "cuda" is a GPU for
- * each rank and what these exchange through by themselves, "cuda-host" a GPU
- * for each and the host; there are no more ranks than GPUs then. */
+ * DEVICE is as in_ranks_place() says. */
 
-#include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
+#include "tests/engine/in-ranks.h"
 #include "tests/engine/vary.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS     3
-#define RATE      0.01
-#define SEED      7
-#define MAX_RANKS 4
+#define STEPS 3
+#define RATE  0.01
+#define SEED  7
 
 /* So low that no gradient overflows in fp16. */
 #define SCALE 256
@@ -36,37 +33,14 @@
 static void
 read_config (const char *folder, const char *model, QmModelConfig *config)
 {
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/%s.json", folder, model);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
+  golden_config (folder, model, config);
   if (config->family == QM_FAMILY_GPT_NEOX)
     config->gpt_neox.hidden_dropout = 0.1;
 }
 
-static int64_t
-image_size (const QmModelConfig *config)
-{
-  return vary_image_size (config);
-}
-
-/* What ranks train on. */
-typedef struct Place
-{
-  char device[16]; /* of rank 0 */
-  bool each;       /* rank r has cuda:r */
-  QmTransport transport;
-  int ranks; /* at most */
-  QmTarget target;
-} Place;
-
 typedef struct Setting
 {
-  const Place *place;
+  const RanksPlace *place;
   const char *model;
   const QmModelConfig *config;
   QmPrecision precision;
@@ -81,15 +55,12 @@ typedef struct Outcome
 {
   float losses[STEPS], norms[STEPS];
   float *weights, *gradients;
-  QmError error;
 } Outcome;
 
 /* One rank of a training. */
 typedef struct Rank
 {
   const Setting *setting;
-  QmWorld *world;
-  int number;
   Outcome outcome;
 } Rank;
 
@@ -212,10 +183,13 @@ read_all (QmExecutor *executor,
 /* The passes of one step, and the update.  Gradients are those of the first, of
  * the same weights in every way. */
 static QmStatus
-run_step (QmExecutor *executor, const QmPlan *plan, int step, Outcome *outcome)
+run_step (QmExecutor *executor,
+          const QmPlan *plan,
+          int step,
+          Outcome *outcome,
+          QmError *error)
 {
   int ranks = plan->options.ranks;
-  QmError *error = &outcome->error;
   QmStatus status = QM_OK;
 
   for (int64_t i = 0; i < plan->accumulation && status == QM_OK; i++)
@@ -244,7 +218,7 @@ run_step (QmExecutor *executor, const QmPlan *plan, int step, Outcome *outcome)
 static QmStatus
 make_plan (const Setting *setting, int rank, QmPlan **plan, QmError *error)
 {
-  int64_t side = image_size (setting->config);
+  int64_t side = vary_image_size (setting->config);
   int ranks = setting->options.ranks;
   QmRecipe recipe = { .batch_size = MICRO_BATCH * ranks * setting->passes,
                       .steps = STEPS,
@@ -268,13 +242,17 @@ make_plan (const Setting *setting, int rank, QmPlan **plan, QmError *error)
 }
 
 static QmStatus
-train (Rank *rank, QmDevice *device, QmCommunicator *communicator)
+train (void *data,
+       int number,
+       QmDevice *device,
+       QmCommunicator *communicator,
+       QmError *error)
 {
+  Rank *rank = data;
   Outcome *outcome = &rank->outcome;
-  QmError *error = &outcome->error;
   QmExecutor *executor = NULL;
   QmPlan *plan;
-  QmStatus status = make_plan (rank->setting, rank->number, &plan, error);
+  QmStatus status = make_plan (rank->setting, number, &plan, error);
 
   if (status == QM_OK)
     status =
@@ -285,7 +263,7 @@ train (Rank *rank, QmDevice *device, QmCommunicator *communicator)
     status =
         qm_executor_write_state (executor, QM_STATE_LOSS_SCALE, SCALE, error);
   for (int step = 0; step < STEPS && status == QM_OK; step++)
-    status = run_step (executor, plan, step, outcome);
+    status = run_step (executor, plan, step, outcome, error);
   if (status == QM_OK)
     status = read_all (executor, plan->graph, false, &outcome->weights, error);
   qm_executor_free (executor);
@@ -293,58 +271,17 @@ train (Rank *rank, QmDevice *device, QmCommunicator *communicator)
   return status;
 }
 
-static void *
-run_rank (void *data)
-{
-  Rank *rank = data;
-  Outcome *outcome = &rank->outcome;
-  QmDevice *device = NULL;
-  QmCommunicator *communicator = NULL;
-  const Place *place = rank->setting->place;
-  char id[16];
-  QmStatus status;
-
-  if (place->each)
-    snprintf (id, sizeof id, "cuda:%d", rank->number);
-  else
-    snprintf (id, sizeof id, "%s", place->device);
-  status = qm_device_open (id, &device, &outcome->error);
-  if (status == QM_OK && rank->setting->options.ranks > 1)
-    status =
-        qm_communicator_new (rank->world, rank->number, device,
-                             place->transport, &communicator, &outcome->error);
-  if (status == QM_OK)
-    status = train (rank, device, communicator);
-  if (status != QM_OK && rank->world != NULL)
-    qm_world_abort (rank->world, rank->number, outcome->error.message);
-  qm_communicator_free (communicator);
-  qm_device_close (device);
-  return NULL;
-}
-
 static void
 run (const Setting *setting, Outcome *outcomes)
 {
-  Rank ranks[MAX_RANKS] = { { NULL } };
-  pthread_t threads[MAX_RANKS];
+  Rank ranks[IN_RANKS_MAX] = { { NULL } };
   int n = setting->options.ranks;
-  QmWorld *world = NULL;
-  QmWorldOptions options = { .ranks = n, .local = n, .patience = 60 };
 
-  if (n > 1)
-    CHECK_INT (qm_world_new (&options, &world, NULL), QM_OK);
   for (int i = 0; i < n; i++)
-    {
-      ranks[i] = (Rank){ .setting = setting, .world = world, .number = i };
-      CHECK_INT (pthread_create (&threads[i], NULL, run_rank, &ranks[i]), 0);
-    }
+    ranks[i].setting = setting;
+  in_ranks_run (setting->place, n, train, ranks, sizeof *ranks);
   for (int i = 0; i < n; i++)
-    {
-      pthread_join (threads[i], NULL);
-      outcomes[i] = ranks[i].outcome;
-      CHECK_STRING (outcomes[i].error.message, "");
-    }
-  qm_world_free (world);
+    outcomes[i] = ranks[i].outcome;
 }
 
 static void
@@ -466,7 +403,7 @@ try (Setting *setting,
      const Tolerance *tolerance,
      Outcome *kept)
 {
-  Outcome outcomes[MAX_RANKS];
+  Outcome outcomes[IN_RANKS_MAX];
   QmPlan *plan = NULL;
 
   setting->options.sharding = sharding;
@@ -531,19 +468,12 @@ test_setting (Setting *setting)
   clear (&sent, 1);
 }
 
-/* As many ranks as are wanted, where there is a GPU for each. */
-static int
-some_ranks (const Place *place, int wanted)
-{
-  return wanted < place->ranks ? wanted : place->ranks;
-}
-
 /* The ways that other optimizers can be divided in.  The norms of LAMB are sums
  * over ranks, and Muon is every rank's own; GPUs iterate in bf16, where sums in
  * another order may round otherwise. */
 static void
 test_optimizer (const char *folder,
-                const Place *place,
+                const RanksPlace *place,
                 const char *model,
                 QmOptimizer optimizer)
 {
@@ -566,7 +496,7 @@ test_optimizer (const char *folder,
                           .options = { .target = place->target,
                                        .deterministic = true,
                                        .micro_batch = MICRO_BATCH,
-                                       .ranks = some_ranks (place, 2 + i),
+                                       .ranks = in_ranks_some (place, 2 + i),
                                        .bucket = BUCKET } };
       Outcome alone[1];
 
@@ -580,7 +510,10 @@ test_optimizer (const char *folder,
 }
 
 static void
-test_model (const char *folder, const Place *place, const char *model, bool all)
+test_model (const char *folder,
+            const RanksPlace *place,
+            const char *model,
+            bool all)
 {
   QmModelConfig config = { 0 };
 
@@ -598,7 +531,7 @@ test_model (const char *folder, const Place *place, const char *model, bool all)
         .options = { .target = place->target,
                      .deterministic = true,
                      .micro_batch = MICRO_BATCH,
-                     .ranks = some_ranks (place, 2 + i % 3),
+                     .ranks = in_ranks_some (place, 2 + i % 3),
                      .methods =
                          i % 2 == 0 ? QM_METHOD_ALL & ~QM_METHOD_TF32 : 0,
                      .checkpoint = i % 4 >= 2,
@@ -611,34 +544,10 @@ test_model (const char *folder, const Place *place, const char *model, bool all)
 }
 
 static void
-test_optimizers (const char *folder, const Place *place, const char *model)
+test_optimizers (const char *folder, const RanksPlace *place, const char *model)
 {
   for (int i = QM_OPTIMIZER_LAMB; i < QM_N_OPTIMIZERS; i++)
     test_optimizer (folder, place, model, (QmOptimizer) i);
-}
-
-/* What `name`, of the command line, is. */
-static Place
-find_place (const char *name)
-{
-  Place place = { .transport = QM_TRANSPORT_HOST, .ranks = MAX_RANKS };
-  QmDeviceInfo info = { .id = "" };
-  char id[24];
-
-  place.each = strcmp (name, "cuda") == 0 || strcmp (name, "cuda-host") == 0;
-  if (strcmp (name, "cuda") == 0)
-    place.transport = QM_TRANSPORT_AUTO;
-  snprintf (place.device, sizeof place.device, "%s",
-            place.each ? "cuda:0" : name);
-  CHECK_INT (qm_device_describe (place.device, &info, NULL), QM_OK);
-  place.target = info.target;
-  for (int i = 1; place.each && i < place.ranks; i++)
-    {
-      snprintf (id, sizeof id, "cuda:%d", i);
-      if (qm_device_describe (id, &info, NULL) != QM_OK)
-        place.ranks = i;
-    }
-  return place;
 }
 
 int
@@ -669,12 +578,12 @@ main (int argc, char **argv)
                                      "dinov3",
                                      "vit-mae-half" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
-  Place place;
+  RanksPlace place;
 
   CHECK (argc >= 2);
   if (argc < 2)
     return check_report ();
-  place = find_place (argc > 2 ? argv[2] : "cpu");
+  place = in_ranks_place (argc > 2 ? argv[2] : "cpu");
   for (int i = 3; i < argc; i++)
     {
       test_model (argv[1], &place, argv[i], true);

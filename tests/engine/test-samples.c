@@ -239,7 +239,7 @@ test_images (void)
 
   check_case ("images");
   write_images (3);
-  CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &device, NULL), QM_OK);
   if (plan != NULL && larger != NULL && device != NULL)
     {
       CHECK_INT (qm_executor_new (plan, device, NULL, 0, &executor, NULL),

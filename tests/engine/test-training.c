@@ -4,10 +4,10 @@
  * batches: whole, in micro-batches, and in the precisions that only come near.
  * usage: test-training FOLDER */
 
-#include "data/text.h"
 #include "engine/safetensors.h"
 #include "engine/train.h"
 #include "tests/data/check.h"
+#include "tests/engine/golden-config.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,19 +37,6 @@ on_step (void *data, const QmTrainStep *step)
   CHECK (!step->skipped);
   run->steps = step->number;
   return true;
-}
-
-static void
-read_config (const char *folder, QmModelConfig *config)
-{
-  char path[512], *text = NULL;
-  size_t length = 0;
-
-  snprintf (path, sizeof path, "%s/gpt-neox-parallel.json", folder);
-  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
-  if (text != NULL)
-    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
-  free (text);
 }
 
 static void
@@ -136,7 +123,7 @@ test_run (const char *folder,
             folder);
   for (int i = 0; i < STEPS * BATCH * LENGTH; i++)
     ids[i] = (7 * i + i / 5) % 67;
-  read_config (folder, &config);
+  golden_config (folder, "gpt-neox-parallel", &config);
   read_losses (folder, optimizer, run.wanted);
   CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, &error), QM_OK);
   if (plan != NULL)
@@ -167,7 +154,7 @@ test_scale (const char *folder, QmDevice *device, QmPrecision precision)
   float before = 0, after = 0;
 
   check_case (qm_precision_name (precision));
-  read_config (folder, &config);
+  golden_config (folder, "gpt-neox-parallel", &config);
   CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, NULL), QM_OK);
   if (plan != NULL)
     CHECK_INT (qm_executor_new (plan, device, NULL, 3, &executor, NULL), QM_OK);
@@ -221,7 +208,7 @@ main (int argc, char **argv)
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);
-  CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &device, NULL), QM_OK);
   if (argc != 2 || device == NULL)
     return check_report ();
   for (int i = QM_PRECISION_FP32; i <= QM_PRECISION_BF16; i++)

@@ -13,7 +13,7 @@ read_table (const char *data, gsize size, GError **error)
   GPtrArray *quotes = NULL;
 
   if (mapping != NULL)
-    quotes = qm_quote_csv_read (data, size, mapping, NULL, error);
+    quotes = qm_quote_csv_read (data, size, mapping, 0, NULL, error);
   qm_csv_mapping_free (mapping);
   return quotes;
 }

@@ -33,10 +33,16 @@ find_mapping (const char *text)
     {
       char *json = qm_csv_mappings_add (text, "b", mapping);
       QmCsvMapping *again = qm_csv_mappings_find (json, "b");
+      char *once = qm_csv_mappings_add (NULL, "c", mapping);
+      char *twice;
 
-      require (again != NULL && qm_csv_mapping_equal (mapping, again));
+      require (again != NULL);
+      twice = qm_csv_mappings_add (NULL, "c", again);
+      require (strcmp (once, twice) == 0);
       qm_csv_mapping_free (again);
       g_free (json);
+      g_free (once);
+      g_free (twice);
     }
   qm_csv_mapping_free (mapping);
 }

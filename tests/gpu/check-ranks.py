@@ -84,7 +84,8 @@ def small(options, folder, batch, layers=0):
 
 
 def memory(options, folder):
-    words = small(options, folder, 16 * options.gpus)
+    # Steps of a second and more: shorter ones are over before clocks settle.
+    words = small(options, folder, 64 * options.gpus)
     for way in WAYS:
         for offload in (False, True) if way != 'none' else (False,):
             status, lines, message = common.bench(

@@ -14,8 +14,8 @@
  * many times as large as the last cache. */
 
 #include "kernels/convert.h"
-#include "kernels/host/host-adam.h"
 #include "kernels/operators.h"
+#include "tests/kernels/host-kernels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -309,7 +309,7 @@ print_update (Bench *bench,
 
   snprintf (what, sizeof what, "g %s, copy %s%s", qm_type_name (gradient),
             qm_type_name (weights), pass == ranges_pass ? ", ranges" : "");
-  print_row (bench, qm_host_kernel_name (kernel), what,
+  print_row (bench, host_kernel_name (kernel), what,
              seconds_of (bench, pass, &adam), bytes);
 }
 
@@ -318,7 +318,7 @@ static void
 print_sums (Bench *bench, QmHostKernel kernel)
 {
   static QmHostSquares squares;
-  const char *name = qm_host_kernel_name (kernel);
+  const char *name = host_kernel_name (kernel);
 
   for (int i = QM_TYPE_F32; i <= QM_TYPE_F16; i++)
     {
@@ -361,11 +361,11 @@ print_subnormal (Bench *bench, QmHostKernel kernel)
   QmHostAdam adam = update_of (bench, kernel, QM_TYPE_F32, QM_TYPE_BF16);
 
   run (bench, subnormal_body);
-  print_row (bench, qm_host_kernel_name (kernel), "subnormal moments",
+  print_row (bench, host_kernel_name (kernel), "subnormal moments",
              seconds_of (bench, adam_pass, &adam), 30);
   run (bench, subnormal_body);
   adam.flush = true;
-  print_row (bench, qm_host_kernel_name (kernel), "subnormal moments, flush",
+  print_row (bench, host_kernel_name (kernel), "subnormal moments, flush",
              seconds_of (bench, adam_pass, &adam), 30);
   run (bench, fill_body);
 }

@@ -501,7 +501,8 @@ main (int argc, char **argv)
 
   for (int i = 0; i < 2; i++)
     {
-      CHECK_INT (qm_device_open (names[i], &compare.devices[i], &error), QM_OK);
+      CHECK_INT (qm_device_open (names[i], 0, &compare.devices[i], &error),
+                 QM_OK);
       if (compare.devices[i] == NULL)
         {
           fprintf (stderr, "%s\n", error.message);

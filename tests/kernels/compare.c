@@ -27,13 +27,12 @@ compare_open (Compare *compare, int architecture)
   QmError error = { 0 };
 
   *compare = (Compare){ .seed = 20250611, .neighbours = 1 };
-  if (qm_device_open_as ("cuda:0", architecture, &compare->gpu, &error)
-      != QM_OK)
+  if (qm_device_open ("cuda:0", architecture, &compare->gpu, &error) != QM_OK)
     {
       printf ("%s\n", error.message);
       return false;
     }
-  must (qm_device_open ("cpu", &compare->cpu, &error), &error);
+  must (qm_device_open ("cpu", 0, &compare->cpu, &error), &error);
   must (qm_stream_create (compare->cpu, &compare->cpu_stream, &error), &error);
   must (qm_stream_create (compare->gpu, &compare->gpu_stream, &error), &error);
   return true;

@@ -29,7 +29,7 @@ typedef struct Compare
   CompareBuffer buffers[COMPARE_BUFFERS];
 } Compare;
 
-/* Takes the GPU as qm_device_open_as() does.  False where there is none; says
+/* Takes the GPU as qm_device_open() does.  False where there is none; says
  * so. */
 bool compare_open (Compare *compare, int architecture);
 void compare_close (Compare *compare);

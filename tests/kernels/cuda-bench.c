@@ -25,7 +25,7 @@ bench_open (CudaBench *bench, int repeat)
   QmError error = { 0 };
 
   *bench = (CudaBench){ .repeat = repeat };
-  if (qm_device_open ("cuda:0", &bench->device, &error) != QM_OK)
+  if (qm_device_open ("cuda:0", 0, &bench->device, &error) != QM_OK)
     {
       printf ("%s\n", error.message);
       exit (77);

@@ -62,7 +62,6 @@ collectives (Rank *rank)
   rank_check_collective (rank, QM_ALL_REDUCE, QM_TYPE_F32, 5000011, false);
   rank_check_collective (rank, QM_REDUCE_SCATTER, QM_TYPE_BF16, 3000001, true);
   rank_check_collective (rank, QM_ALL_GATHER, QM_TYPE_F16, 3000001, true);
-  rank_check_collective (rank, QM_BROADCAST, QM_TYPE_F32, 2100001, true);
   EXPECT (rank, qm_communicator_agree (rank->communicator, QM_AGREE_MAXIMUM,
                                        &value, 1, NULL)
                     == QM_OK);

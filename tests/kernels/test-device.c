@@ -212,12 +212,12 @@ test_names (void)
   CHECK (infos[n - 1].memory_bytes > 0 && infos[n - 1].processors > 0);
   CHECK (n > 1 || note[0] != '\0');
   CHECK ((n > 1) == (qm_device_absence (&driver, &runtime) == QM_TROUBLE_NONE));
-  CHECK_INT (qm_device_open ("gpu", &device, &error), QM_STATUS_NOT_FOUND);
+  CHECK_INT (qm_device_open ("gpu", 0, &device, &error), QM_STATUS_NOT_FOUND);
   CHECK_CONTAINS (error.message, "'gpu'");
-  CHECK (qm_device_open ("cuda:4711", &device, &error) != QM_OK);
+  CHECK (qm_device_open ("cuda:4711", 0, &device, &error) != QM_OK);
   CHECK (device == NULL);
   qm_device_close (NULL);
-  CHECK_INT (qm_device_open_as ("cpu", 80, &device, &error), QM_STATUS_INVALID);
+  CHECK_INT (qm_device_open ("cpu", 80, &device, &error), QM_STATUS_INVALID);
   CHECK_CONTAINS (error.message, "8.0");
   CHECK_INT (qm_device_describe ("tpu", &infos[0], &error),
              QM_STATUS_NOT_FOUND);
@@ -331,7 +331,7 @@ main (void)
   test_names ();
   test_support ();
   test_architecture ();
-  CHECK_INT (qm_device_open ("cpu", &bench.device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &bench.device, NULL), QM_OK);
   CHECK_INT (qm_stream_create (bench.device, &bench.stream, NULL), QM_OK);
   CHECK_INT (qm_device_allocate (bench.device, N * 4, &x, NULL), QM_OK);
   CHECK_INT (qm_device_allocate (bench.device, N * 4, &y, NULL), QM_OK);

@@ -241,7 +241,7 @@ main (void)
 {
   Bench bench = { NULL };
 
-  CHECK_INT (qm_device_open ("cpu", &bench.device, NULL), QM_OK);
+  CHECK_INT (qm_device_open ("cpu", 0, &bench.device, NULL), QM_OK);
   CHECK_INT (qm_stream_create (bench.device, &bench.stream, NULL), QM_OK);
   test_noise (&bench);
   test_drawn (&bench);

@@ -50,18 +50,16 @@ test_place (void)
 {
   g_autoptr (Fixture) fixture = with_zero (TRUE);
   QmPlotLayout layout;
-  double x, y, back_x, back_y;
+  double x, y, least, same;
 
   lay_out (fixture, &layout);
   g_assert_true (find_zero (&layout, &x, &y));
   g_assert_cmpfloat (layout.zero_left, <, layout.zero_right);
   g_assert_cmpfloat (layout.zero_right, <, layout.left);
   g_assert_cmpfloat (x, ==, (layout.zero_left + layout.zero_right) / 2);
-  qm_plot_value (&layout, x, y, &back_x, &back_y);
-  g_assert_cmpfloat (back_x, ==, 0);
-  g_assert_cmpfloat_with_epsilon (back_y, 100, 1e-9);
-  qm_plot_value (&layout, layout.left, y, &back_x, &back_y);
-  g_assert_cmpfloat_with_epsilon (back_x / layout.x_min, 1, 1e-9);
+  g_assert_true (qm_plot_position (&layout, layout.x_min, 100, &least, &same));
+  g_assert_cmpfloat_with_epsilon (least, layout.left, 1e-9);
+  g_assert_cmpfloat (same, ==, y);
   g_assert_true (qm_plot_is_drawn (&fixture->data, last_of (fixture)));
   g_assert_false (qm_plot_is_drawn (&fixture->data, last_of (fixture) + 1));
   g_assert_cmpint (qm_plot_pick (&fixture->data, &layout, LIGHT, x + 2, y - 2,

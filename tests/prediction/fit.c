@@ -77,14 +77,32 @@ add (Fit *fit,
   fit->n++;
 }
 
-/* No software takes longer than one after the other, and no product is faster
- * for what it reads. */
+/* No software takes longer than one after the other, no product is faster for
+ * what it reads, operators that nobody fuses move what they have to, and what
+ * is made of several no less than was counted of them, which is where it
+ * begins. */
 static double
-least_of (QmConstant constant)
+least_of (const char *level, QmConstant constant, double prior)
 {
-  return constant == QM_CONSTANT_SHARPNESS || constant == QM_CONSTANT_UNALIGNED
-             ? 1
-             : 0;
+  bool simple = strcmp (level, "eager") == 0 || strcmp (level, "naive") == 0;
+
+  switch (constant)
+    {
+    case QM_CONSTANT_SHARPNESS:
+    case QM_CONSTANT_UNALIGNED:
+      return 1;
+    case QM_CONSTANT_RMS_NORM:
+    case QM_CONSTANT_GATE:
+    case QM_CONSTANT_GELU_NEW:
+      return simple ? prior : 0;
+    case QM_CONSTANT_NORM_BACKWARD:
+    case QM_CONSTANT_SOFTMAX:
+    case QM_CONSTANT_UPDATE:
+    case QM_CONSTANT_OTHER:
+      return simple ? 1 : 0;
+    default:
+      return 0;
+    }
 }
 
 /* How far constants may go from where they begin, or from those of the level
@@ -108,12 +126,15 @@ freedom_of (const char *level, QmConstant constant)
     case QM_CONSTANT_ATTENTION_BACKWARD:
     case QM_CONSTANT_MATMUL:
       return ours ? 0.1 : follows ? 0.2 : 0.4;
+    case QM_CONSTANT_LOADS:
+      return follows ? 0.2 : 0.4;
     case QM_CONSTANT_SPREAD:
     case QM_CONSTANT_SPREAD_CARDS:
       return 0;
     case QM_CONSTANT_SATURATION:
       return ours ? 0 : follows ? 0.2 : 1;
     case QM_CONSTANT_CONVOLUTION_FP32:
+    case QM_CONSTANT_CONVOLUTION_BACKWARD_FP32:
       return ours ? 0.2 : 1;
     case QM_CONSTANT_ATTENTION_HOPPER:
       return ours || strcmp (level, "cuda") == 0 ? 0 : 0.4;
@@ -175,7 +196,9 @@ list_parameters (Fit *fit, QmCalibration *c)
         add (fit, c, &c->levels[i].constants[j], c->levels[i].name,
              freedom_of (c->levels[i].name, (QmConstant) j));
         if (fit->n > n)
-          fit->parameters[n].least = least_of ((QmConstant) j);
+          fit->parameters[n].least =
+              least_of (c->levels[i].name, (QmConstant) j,
+                        c->levels[i].constants[j]);
       }
   for (size_t i = 0; i < c->n_generations; i++)
     {

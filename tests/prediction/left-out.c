@@ -65,7 +65,6 @@ count_of (const Rates *rates, const Key *key)
 void
 leave_out (const Rates *rates,
            const QmCalibration *prior,
-           const QmCalibration *start,
            int without,
            size_t at_least,
            double errors[MAX_RATES],
@@ -77,7 +76,7 @@ leave_out (const Rates *rates,
   for (size_t i = 0; i < rates->n; i++)
     {
       const Key out = { keys[without], keys[without](&rates->rates[i]) };
-      QmCalibration calibration = *start;
+      QmCalibration calibration = *prior;
       double seen[MAX_RATES], unseen[MAX_RATES];
 
       if (rates->rates[i].held || !is_first (rates, keys[without], i)

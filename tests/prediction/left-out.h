@@ -38,11 +38,11 @@ typedef void (*LeftOutFitted) (const Rates *rates,
                                const double unseen[MAX_RATES],
                                void *data);
 
-/* Fits without each in turn that has at least so many rates, near `prior` and
- * from `start`.  NaN for the others.  `fitted` may be NULL. */
+/* Fits without each in turn that has at least so many rates, from `prior`, so
+ * that constants end there of which what is left tells nothing.  NaN for the
+ * others.  `fitted` may be NULL. */
 void leave_out (const Rates *rates,
                 const QmCalibration *prior,
-                const QmCalibration *start,
                 int without,
                 size_t at_least,
                 double errors[MAX_RATES],

@@ -13,7 +13,10 @@ import sys
 
 MODELS = ('pythia-160m', 'pythia-410m', 'pythia-1b', 'pythia-2.8b',
           'pythia-6.9b', 'roberta-large', 'mamba-2.8b', 'convnext-xlarge',
-          'vit-large')
+          'vit-large', 'bert-large-phase1', 'bert-large-phase2', 'gpt2-124m',
+          'llama-3.2-1b', 'qwen3-0.6b', 'olmo-2-1b', 'olmoe-1b-7b',
+          'smollm3-3b', 'modernbert-large', 'esm-2-650m',
+          'dinov2-large-supervised', 'dinov3-large-supervised')
 H100, H200 = 'h100-80gb-sxm', 'h200-141gb-sxm'
 BEGIN, END = '<!-- made: days -->\n', '<!-- end -->\n'
 
@@ -76,7 +79,7 @@ def table():
             '--level', 'tuned,engine')}
         ours = known[model, H200, 'quartermaster', False]
         yield '| ' + ' | '.join((
-            model, paper[model],
+            model, paper.get(model, ''),
             *(cell(known.get((model, gpu, engine, False)), told[gpu, level])
               for engine, level in (('pytorch', 'tuned'),
                                     ('quartermaster', 'engine'))

@@ -192,9 +192,7 @@ mean_size (const Rates *rates, const double *errors)
 }
 
 void
-residual_print (const Rates *rates,
-                const QmCalibration *prior,
-                const QmCalibration *start)
+residual_print (const Rates *rates, const QmCalibration *prior)
 {
   static Corrected corrected[N_WITHOUT];
   static double errors[N_WITHOUT][MAX_RATES];
@@ -204,7 +202,7 @@ residual_print (const Rates *rates,
       for (size_t g = 0; g < N_GROUPINGS; g++)
         for (size_t i = 0; i < rates->n; i++)
           corrected[k].errors[g][i] = NAN;
-      leave_out (rates, prior, start, k, 1, errors[k], correct, &corrected[k]);
+      leave_out (rates, prior, k, 1, errors[k], correct, &corrected[k]);
     }
   puts ("| residual by level and | without its source | GPU | model |\n"
         "| --- | --- | --- | --- |");

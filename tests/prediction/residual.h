@@ -20,8 +20,6 @@
  * of the groups from what each fit has seen, and prints a table of what that
  * makes of the mean size of the errors of what it has not, each source of each
  * level weighing the same, in percent. */
-void residual_print (const Rates *rates,
-                     const QmCalibration *prior,
-                     const QmCalibration *start);
+void residual_print (const Rates *rates, const QmCalibration *prior);
 
 #endif

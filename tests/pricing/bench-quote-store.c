@@ -11,6 +11,7 @@
 
 #include "pricing/quotes/qm-quote-index.h"
 #include "random-quote.h"
+#include "stored.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -70,8 +71,8 @@ bench_single (const char *path, GPtrArray *quotes)
   double begin = now ();
 
   for (guint i = 0; i < SINGLE; i++)
-    g_assert_cmpint (qm_quote_store_add (store, g_ptr_array_index (quotes, i),
-                                         NULL, NULL, NULL),
+    g_assert_cmpint (add_quote (store, g_ptr_array_index (quotes, i), NULL,
+                                NULL, NULL),
                      >, 0);
   printf ("adding %d quotes of %d lines one by one: %.0f ms\n", SINGLE, LINES,
           now () - begin);
@@ -92,7 +93,7 @@ bench_all (const char *path, GPtrArray *quotes)
 
 /* The longest answer of all keystrokes that a text takes. */
 static double
-type (QmQuoteIndex *index, const char *text, gboolean lines, guint *n_found)
+type (QmQuoteIndex *index, const char *text, guint *n_found)
 {
   double longest = 0;
 
@@ -103,17 +104,15 @@ type (QmQuoteIndex *index, const char *text, gboolean lines, guint *n_found)
       g_autoptr (GPtrArray) rows = NULL;
       double begin = spent ();
 
-      rows = lines ? qm_quote_index_lines (index, &filter, QM_QUOTE_SORT_PRICE,
-                                           TRUE, 0, PAGE, n_found)
-                   : qm_quote_index_quotes (index, &filter, QM_QUOTE_SORT_TOTAL,
-                                            TRUE, 0, PAGE, n_found);
+      rows = qm_quote_index_quotes (index, &filter, QM_QUOTE_SORT_TOTAL, TRUE,
+                                    0, PAGE, n_found);
       longest = MAX (longest, spent () - begin);
     }
   return longest;
 }
 
 static double
-bench_typing (QmQuoteIndex *index, gboolean lines)
+bench_typing (QmQuoteIndex *index)
 {
   static const char *const texts[] = {
     "nvidia",         "h100 80gb sxm",
@@ -123,12 +122,11 @@ bench_typing (QmQuoteIndex *index, gboolean lines)
   };
   double worst = 0;
 
-  printf ("typing over the list of %s, the slowest keystroke of each text:\n",
-          lines ? "lines" : "quotes");
+  printf ("typing over the list, the slowest keystroke of each text:\n");
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     {
       guint n_found;
-      double longest = type (index, texts[i], lines, &n_found);
+      double longest = type (index, texts[i], &n_found);
 
       printf ("  “%s”: %.1f ms (%u found)\n", texts[i], longest, n_found);
       worst = MAX (worst, longest);
@@ -143,8 +141,8 @@ bench_sorting (QmQuoteIndex *index)
   {
     QmQuoteSort sort;
     const char *name;
-  } sorts[] = { { QM_QUOTE_SORT_PRICE, "price" },
-                { QM_QUOTE_SORT_DESCRIPTION, "description" },
+  } sorts[] = { { QM_QUOTE_SORT_TOTAL, "total" },
+                { QM_QUOTE_SORT_ITEM, "item" },
                 { QM_QUOTE_SORT_VENDOR, "vendor" } };
   QmQuoteFilter filter = { 0 };
 
@@ -152,9 +150,9 @@ bench_sorting (QmQuoteIndex *index)
     {
       double begin = spent ();
 
-      g_ptr_array_unref (qm_quote_index_lines (index, &filter, sorts[i].sort,
-                                               FALSE, 0, PAGE, NULL));
-      printf ("sorting all lines by %s: %.1f ms\n", sorts[i].name,
+      g_ptr_array_unref (qm_quote_index_quotes (index, &filter, sorts[i].sort,
+                                                FALSE, 0, PAGE, NULL));
+      printf ("sorting all quotes by %s: %.1f ms\n", sorts[i].name,
               spent () - begin);
     }
 }
@@ -177,7 +175,7 @@ bench_index (const char *path)
   g_autoptr (QmQuoteIndex) index = NULL;
   g_autoptr (QmQuoteStore) store = NULL;
   double begin = now ();
-  double worst, quotes;
+  double worst;
 
   store = open_store (path);
   printf ("opening and looking through: %.0f ms\n", now () - begin);
@@ -185,16 +183,12 @@ bench_index (const char *path)
   begin = now ();
   index = qm_quote_index_new (store, NULL, NULL);
   g_assert_nonnull (index);
-  printf ("reading %u quotes and %u lines into an index: %.0f ms\n",
-          qm_quote_index_n_quotes (index), qm_quote_index_n_lines (index),
-          now () - begin);
+  printf ("reading %d quotes of %d lines into an index: %.0f ms\n", QUOTES,
+          LINES, now () - begin);
   bench_sorting (index);
   /* The first answer sorts; a list on the screen has that behind it. */
-  type (index, "x", TRUE, NULL);
-  type (index, "x", FALSE, NULL);
-  worst = bench_typing (index, TRUE);
-  quotes = bench_typing (index, FALSE);
-  worst = MAX (worst, quotes);
+  type (index, "x", NULL);
+  worst = bench_typing (index);
   printf ("slowest keystroke: %.1f ms (at most %.0f are wanted)\n", worst,
           KEYSTROKE_MS);
   return worst;

@@ -18,6 +18,9 @@ GPtrArray *procurement_files (const char *const *endings);
 /* What a person reads off a table. (transfer full) */
 GKeyFile *procurement_expected (const char *file);
 
+/* The quotes that are read from a document. (transfer full): of QmQuote. */
+GPtrArray *procurement_quotes (const char *file, GBytes *bytes);
+
 /* Reads a document and ends the test where it does not come to what a person
  * reads off it, or to a question.
  *

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 
 #include "store-folder.h"
+#include "stored.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -184,8 +185,7 @@ fill (const char *path, guint n)
     {
       g_autoptr (QmQuote) quote = plausible_quote (seed, 10);
 
-      g_assert_cmpint (qm_quote_store_add (store, quote, NULL, NULL, NULL), >,
-                       0);
+      g_assert_cmpint (add_quote (store, quote, NULL, NULL, NULL), >, 0);
     }
 }
 

@@ -3,6 +3,7 @@
 /* The advice on the shipped catalog against the figures of "$100K or 100 Days"
  * (arXiv 2410.23261) and against sums done here from first principles. */
 
+#include "answers.h"
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-prose.h"
 #include "tests/pricing/forecasts.h"
@@ -11,26 +12,6 @@
 #include <string.h>
 
 static QmCatalog *catalog;
-
-static QmQuestion *
-ask (const char *model)
-{
-  QmQuestion *question = qm_question_new ();
-
-  question->time_factor = 1;
-  question->model = g_strdup (model);
-  return question;
-}
-
-static QmAdvice *
-answer (const QmQuestion *question)
-{
-  g_autoptr (GError) error = NULL;
-  QmAdvice *advice = qm_advice_new (catalog, question, &error);
-
-  g_assert_no_error (error);
-  return advice;
-}
 
 static const QmCandidate *
 find (const QmAdvice *advice, const char *gpu, int gpus, int *index)
@@ -66,12 +47,12 @@ static const int machine_prices[] = { 1000, 1500, 7500, 10500 };
 static void
 test_published_costs (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   g_autoptr (QmAdvice) advice = NULL;
   guint n;
 
   qm_question_set_as_in_paper (question);
-  advice = answer (question);
+  advice = answer (catalog, question);
   qm_advice_candidates (advice, &n);
   g_assert_cmpuint (n, ==, 16);
   for (gsize g = 0; g < G_N_ELEMENTS (published); g++)
@@ -95,8 +76,8 @@ test_published_costs (void)
 static void
 test_named_costs (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   const QmCandidate *h100 = find (advice, "h100-80gb-sxm", 4, NULL);
   const QmCandidate *a100 = find (advice, "a100-80gb-sxm", 8, NULL);
   const QmCandidate *rtx = find (advice, "rtx3090", 8, NULL);
@@ -153,8 +134,8 @@ test_audit (void)
 static void
 test_rounded (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   QmMeasurement time = *find (advice, "a100-80gb-sxm", 1, NULL)->measurement;
   QmAudit audit;
 
@@ -195,8 +176,8 @@ add_levels (QmForecasts *forecasts,
 static void
 test_reachable (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   g_autoptr (QmForecasts) forecasts = qm_forecasts_new ();
   QmMeasurement time = *find (advice, "a100-80gb-sxm", 1, NULL)->measurement;
   QmAudit audit;
@@ -270,7 +251,7 @@ test_doubtful_run (void)
       question->forecasts = qm_forecasts_new ();
       add_levels (question->forecasts, models[i], "a6000", 8, 30);
       add_levels (question->forecasts, models[1 - i], "a6000", 8, 10);
-      advice = answer (question);
+      advice = answer (catalog, question);
       candidate = find (advice, "a6000", 8, NULL);
       g_assert_cmpint (candidate->verdict, ==, QM_VERDICT_DOUBTFUL);
       g_assert_cmpstr (candidate->audited->model->id, ==, models[i]);
@@ -294,7 +275,7 @@ test_doubtful (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (factors); i++)
     {
-      g_autoptr (QmQuestion) question = ask ("pythia-1b");
+      g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
       g_autoptr (QmAdvice) advice = NULL;
       g_auto (GStrv) said = NULL;
       QmRecommendation found;
@@ -304,7 +285,7 @@ test_doubtful (void)
       question->forecasts = qm_forecasts_new ();
       question->time_factor = factors[i];
       add_levels (question->forecasts, "pythia-1b", "h100-80gb-sxm", 8, 10);
-      advice = answer (question);
+      advice = answer (catalog, question);
       best = find (advice, "h100-80gb-sxm", 8, &index);
       g_assert_cmpint (best->verdict, ==, QM_VERDICT_DOUBTFUL);
       g_assert_cmpfloat (best->reachable_days, ==, 8);
@@ -333,14 +314,14 @@ test_utilization (void)
     { "h100-80gb-sxm", 4, 64, QM_VERDICT_OK },
     { "h100-80gb-sxm", 8, 64, QM_VERDICT_POSSIBLE },
   };
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   g_autoptr (QmAdvice) advice = NULL;
 
   question->forecasts = qm_forecasts_new ();
   add_levels (question->forecasts, "pythia-1b", "rtx3090", 2, 160);
   add_levels (question->forecasts, "pythia-1b", "a100-80gb-sxm", 1, 95);
   add_levels (question->forecasts, "pythia-1b", "h100-80gb-sxm", 4, 9);
-  advice = answer (question);
+  advice = answer (catalog, question);
   for (gsize i = 0; i < G_N_ELEMENTS (cells); i++)
     {
       const QmCandidate *candidate =
@@ -355,8 +336,8 @@ test_utilization (void)
 static void
 test_infeasible (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-6.9b");
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmQuestion) question = ask_about ("pythia-6.9b");
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   const QmCandidate *candidate = find (advice, "h100-80gb-sxm", 1, NULL);
 
   g_assert_cmpint (candidate->verdict, ==, QM_VERDICT_INFEASIBLE);
@@ -367,7 +348,7 @@ test_infeasible (void)
 static void
 test_as_in_paper (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   g_autoptr (QmAdvice) advice = NULL;
   g_auto (GStrv) warnings = NULL;
   g_autofree char *headline = NULL;
@@ -377,7 +358,7 @@ test_as_in_paper (void)
 
   question->budget_minor = 4000000;
   qm_question_set_as_in_paper (question);
-  advice = answer (question);
+  advice = answer (catalog, question);
   found = qm_advice_recommend (advice, question->budget_minor, NAN);
   find (advice, "rtx3090", 8, &index);
   g_assert_cmpint (found.outcome, ==, QM_OUTCOME_FOUND);
@@ -396,7 +377,7 @@ test_as_in_paper (void)
 static void
 test_audited_times (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   g_autoptr (QmAdvice) advice = NULL;
   g_auto (GStrv) alternatives = NULL;
   g_auto (GStrv) warnings = NULL;
@@ -405,7 +386,7 @@ test_audited_times (void)
   int best, denied, runner_up, faster, cheaper;
 
   question->budget_minor = 4000000;
-  advice = answer (question);
+  advice = answer (catalog, question);
   found = qm_advice_recommend (advice, question->budget_minor, NAN);
   find (advice, "h100-80gb-sxm", 1, &best);      /* $31,000, 34 days */
   find (advice, "rtx3090", 8, &denied);          /* $20,900, 30 days */
@@ -433,8 +414,8 @@ test_audited_times (void)
 static void
 test_outcomes (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   g_autofree char *reason = NULL;
   QmRecommendation found;
 
@@ -455,7 +436,7 @@ test_outcomes (void)
 static void
 test_filters (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   g_autoptr (QmAdvice) advice = NULL;
   const QmCandidate *candidates;
   int two = 2;
@@ -465,7 +446,7 @@ test_filters (void)
   question->counts = g_array_new (FALSE, FALSE, sizeof (int));
   g_array_append_val (question->counts, two);
   question->kinds = QM_KINDS_SERVER;
-  advice = answer (question);
+  advice = answer (catalog, question);
   candidates = qm_advice_candidates (advice, &n);
   g_assert_cmpuint (n, ==, 2);
   for (guint i = 0; i < n; i++)
@@ -480,13 +461,13 @@ test_filters (void)
 static void
 test_machine_kinds (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   g_autoptr (QmAdvice) advice = NULL;
   const QmCandidate *candidates;
   guint n;
 
   question->kinds = QM_KINDS_DESKTOP;
-  advice = answer (question);
+  advice = answer (catalog, question);
   candidates = qm_advice_candidates (advice, &n);
   g_assert_cmpuint (n, ==, 8);
   for (guint i = 0; i < n; i++)
@@ -496,7 +477,7 @@ test_machine_kinds (void)
 static void
 test_errors (void)
 {
-  g_autoptr (QmQuestion) question = ask ("no-such-model");
+  g_autoptr (QmQuestion) question = ask_about ("no-such-model");
   g_autoptr (GError) error = NULL;
 
   g_assert_null (qm_advice_new (catalog, question, &error));
@@ -529,7 +510,7 @@ test_portfolio (void)
   question->time_factor = 1;
   qm_question_add_run (question, "pythia-1b", 3);
   qm_question_add_run (question, "vit-large", 10);
-  advice = answer (question);
+  advice = answer (catalog, question);
   candidate = find (advice, "a6000", 8, NULL);
   g_assert_cmpint (candidate->machines, ==, 1);
   g_assert_cmpfloat (candidate->days, ==, 226);
@@ -568,7 +549,7 @@ test_portfolio_at_once (void)
   question->time_factor = 1;
   qm_question_add_run (question, "pythia-1b", 2);
   question->at_once = 3;
-  advice = answer (question);
+  advice = answer (catalog, question);
   candidate = find (advice, "a6000", 8, NULL);
   g_assert_cmpint (candidate->machines, ==, 3);
   /* Two runs on three machines still take as long as one run. */

@@ -3,6 +3,7 @@
 /* This machine as a candidate: it costs nothing, no filter leaves it out, and
  * it is never recommended to buy. */
 
+#include "answers.h"
 #include "data/identity.h"
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-ownership.h"
@@ -96,16 +97,6 @@ ask (QmHostTimes *times, QmTimesOf times_of)
   if (times != NULL)
     question->host = qm_host_times_ref (times);
   return question;
-}
-
-static QmAdvice *
-answer (const QmQuestion *question)
-{
-  g_autoptr (GError) error = NULL;
-  QmAdvice *advice = qm_advice_new (catalog, question, &error);
-
-  g_assert_no_error (error);
-  return advice;
 }
 
 /* This machine among the candidates, of which there must be `n`. */
@@ -229,8 +220,8 @@ test_candidate (void)
                 NULL);
   g_autoptr (QmQuestion) question = ask (times, QM_TIMES_OF_QUARTERMASTER);
   g_autoptr (QmQuestion) without = ask (NULL, QM_TIMES_OF_QUARTERMASTER);
-  g_autoptr (QmAdvice) advice = answer (question);
-  g_autoptr (QmAdvice) plain = answer (without);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
+  g_autoptr (QmAdvice) plain = answer (catalog, without);
   const QmCandidate *here = find (advice, 1);
   g_autofree char *name = qm_prose_candidate (here);
   g_autofree char *machine = qm_prose_machine (here);
@@ -265,7 +256,7 @@ test_total (void)
 
   settings.parts = QM_OWNERSHIP_ALL;
   qm_question_set_ownership (question, &settings);
-  advice = answer (question);
+  advice = answer (catalog, question);
   here = find (advice, 1);
   g_assert_cmpint (here->price_minor, ==, 0);
   g_assert_cmpint (here->cost_minor, >, 0);
@@ -290,11 +281,11 @@ test_filters (void)
   question->counts = g_array_new (FALSE, FALSE, sizeof (int));
   g_array_append_val (question->counts, count);
   question->kinds = QM_KINDS_SERVER;
-  advice = answer (question);
+  advice = answer (catalog, question);
   find (advice, 1);
   question->settings = QM_SETTINGS_NAIVE;
   g_clear_pointer (&advice, qm_advice_free);
-  advice = answer (question);
+  advice = answer (catalog, question);
   find (advice, 0);
 }
 
@@ -313,8 +304,8 @@ test_recommendation (void)
     {
       g_autoptr (QmQuestion) question = ask (times, (QmTimesOf) software);
       g_autoptr (QmQuestion) without = ask (NULL, (QmTimesOf) software);
-      g_autoptr (QmAdvice) advice = answer (question);
-      g_autoptr (QmAdvice) plain = answer (without);
+      g_autoptr (QmAdvice) advice = answer (catalog, question);
+      g_autoptr (QmAdvice) plain = answer (catalog, without);
 
       for (gsize i = 0; i < G_N_ELEMENTS (budgets); i++)
         for (gsize j = 0; j < G_N_ELEMENTS (deadlines); j++)
@@ -344,7 +335,7 @@ last_alternative (double days, gint64 budget)
 
   question->forecasts = qm_forecasts_new ();
   add_forecast (question->forecasts, "pythia-1b", "tuned", "a6000", 1, days);
-  advice = answer (question);
+  advice = answer (catalog, question);
   found = qm_advice_recommend (advice, budget, NAN);
   lines = qm_prose_alternatives (advice, &found, NULL);
   n = g_strv_length (lines);
@@ -379,9 +370,9 @@ test_other_software (void)
   g_autoptr (QmQuestion) question = ask (times, QM_TIMES_OF_PYTORCH);
   g_autoptr (QmQuestion) predicted = ask (times, QM_TIMES_OF_PYTORCH);
   g_autoptr (QmQuestion) published = ask (times, QM_TIMES_OF_PUBLICATION);
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   g_autoptr (QmAdvice) better = NULL;
-  g_autoptr (QmAdvice) other = answer (published);
+  g_autoptr (QmAdvice) other = answer (catalog, published);
   const QmCandidate *here = find (advice, 1);
 
   g_assert_true (here->foreign);
@@ -389,7 +380,7 @@ test_other_software (void)
 
   predicted->forecasts = qm_forecasts_new ();
   add_forecast (predicted->forecasts, "pythia-1b", "tuned", "a6000", 1, 140);
-  better = answer (predicted);
+  better = answer (catalog, predicted);
   here = find (better, 1);
   g_assert_false (here->foreign);
   g_assert_cmpint (here->measurement->provenance, ==, QM_PROVENANCE_PREDICTED);
@@ -422,7 +413,7 @@ test_portfolio (void)
 {
   g_autoptr (QmHostTimes) times = two_times ();
   g_autoptr (QmQuestion) question = ask_runs (times, 3, 4);
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   const QmCandidate *here = find (advice, 1);
   g_autofree char *name = qm_prose_candidate (here);
 
@@ -469,7 +460,7 @@ test_portfolio_too_large (void)
       guint n;
 
       question->at_once = cases[i].at_once;
-      advice = answer (question);
+      advice = answer (catalog, question);
       here = find (advice, 1);
       g_assert_cmpint (here->machines, ==, 1);
       g_assert_cmpint (here->insufficient, ==, cases[i].insufficient);
@@ -495,7 +486,7 @@ test_portfolio_unmeasured (void)
       times_of (line_of ("pythia-1b", "measured", "free-lunch", "a6000", 4, 90),
                 NULL, NULL);
   g_autoptr (QmQuestion) question = ask_runs (times, 1, 1);
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   g_auto (GStrv) notes = qm_prose_notes (advice, question);
   QmRecommendation found = qm_advice_recommend (advice, -1, NAN);
   g_auto (GStrv) lines = qm_prose_alternatives (advice, &found, NULL);
@@ -519,8 +510,8 @@ test_portfolio_recommendation (void)
   g_autoptr (QmHostTimes) times = two_times ();
   g_autoptr (QmQuestion) question = ask_runs (times, 3, 4);
   g_autoptr (QmQuestion) without = ask_runs (NULL, 3, 4);
-  g_autoptr (QmAdvice) advice = answer (question);
-  g_autoptr (QmAdvice) plain = answer (without);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
+  g_autoptr (QmAdvice) plain = answer (catalog, without);
   const gint64 budgets[] = { 0, 4000000, 100000000, -1 };
 
   find (plain, 0);
@@ -554,7 +545,7 @@ test_portfolio_total (void)
       qm_question_set_ownership (question, &settings);
       if (alone)
         g_clear_pointer (&question->runs, g_array_unref);
-      advice = answer (question);
+      advice = answer (catalog, question);
       here = find (advice, 1);
       settings.lifetime_years = question->lifetime_years;
       g_assert_true (qm_owned_of_candidate (here, &owned));
@@ -580,7 +571,7 @@ test_lifetime (void)
                 NULL, NULL);
   QmQuestion *question = ask (times, QM_TIMES_OF_QUARTERMASTER);
   QmQuestion *copy = qm_question_copy (question);
-  g_autoptr (QmAdvice) advice = answer (copy);
+  g_autoptr (QmAdvice) advice = answer (catalog, copy);
 
   qm_question_free (question);
   qm_question_free (copy);

@@ -3,6 +3,7 @@
 /* Total cost of ownership and own or rent, against sums done by hand and
  * against the advice over the shipped catalog. */
 
+#include "answers.h"
 #include "pricing/advice/qm-ownership.h"
 
 #include <string.h>
@@ -312,12 +313,11 @@ test_instances (void)
   g_assert_cmpfloat (found.months, ==, 5);
   g_assert_cmpfloat (qm_rent_experiment_cost (&rent, 12, 2), ==, 960);
 
-  settings.utilization_ppm = qm_ownership_use_of_hours (6);
-  g_assert_cmpint (settings.utilization_ppm, ==, 250000);
+  settings.utilization_ppm = 250000;
   g_assert_true (
       qm_ownership_compare_rent (&settings, &owned, &rent, &found, NULL));
   g_assert_cmpint (found.whole_months, ==, 20);
-  settings.utilization_ppm = qm_ownership_use_of_hours (-3);
+  settings.utilization_ppm = 0;
   g_assert_true (
       qm_ownership_compare_rent (&settings, &owned, &rent, &found, NULL));
   g_assert_cmpint (found.outcome, ==, QM_BREAK_EVEN_NEVER);
@@ -484,18 +484,6 @@ test_keys (void)
   g_assert_cmpint (qm_ownership_part_of_name ("luck"), ==, 0);
 }
 
-static const QmCandidate *
-find (const QmAdvice *advice, const char *gpu, int gpus)
-{
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  for (guint i = 0; i < n; i++)
-    if (strcmp (candidates[i].gpu->id, gpu) == 0 && candidates[i].gpus == gpus)
-      return &candidates[i];
-  g_assert_not_reached ();
-}
-
 /* An advice may count it: 21 % tax makes every price that much higher, and what
  * the budget buys another machine. */
 static void
@@ -518,8 +506,8 @@ test_counted (void)
   g_assert_false (qm_advice_counts_ownership (prices));
   g_assert_true (qm_advice_counts_ownership (totals));
 
-  before = find (prices, "h100-80gb-sxm", 1);
-  after = find (totals, "h100-80gb-sxm", 1);
+  before = find_candidate (prices, "h100-80gb-sxm", 1);
+  after = find_candidate (totals, "h100-80gb-sxm", 1);
   g_assert_cmpint (before->cost_minor, ==, before->price_minor);
   g_assert_cmpint (after->price_minor, ==, before->price_minor);
   g_assert_cmpint (after->cost_minor, ==, DOLLARS (31000) * 121 / 100);

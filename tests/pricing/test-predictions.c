@@ -5,6 +5,7 @@
 
 #include "config.h"
 
+#include "answers.h"
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-odds.h"
 #include "pricing/advice/qm-prose.h"
@@ -30,16 +31,6 @@ ask (const char *model, QmPredictions predictions)
   add_forecasts (question->forecasts, catalog, "pythia-1b", "tuned", DAYS);
   add_forecasts (question->forecasts, catalog, "own", "tuned", DAYS);
   return question;
-}
-
-static QmAdvice *
-answer (const QmQuestion *question)
-{
-  g_autoptr (GError) error = NULL;
-  QmAdvice *advice = qm_advice_new (catalog, question, &error);
-
-  g_assert_no_error (error);
-  return advice;
 }
 
 static const QmCandidate *
@@ -104,8 +95,8 @@ test_asked_for (void)
   g_autoptr (QmQuestion) all = ask ("pythia-1b", QM_PREDICTIONS_ALL);
   g_autoptr (QmQuestion) filtered = ask ("pythia-1b", QM_PREDICTIONS_ALL);
   g_autoptr (QmQuestion) eager = ask ("pythia-1b", QM_PREDICTIONS_ALL);
-  g_autoptr (QmAdvice) without = answer (none);
-  g_autoptr (QmAdvice) with = answer (all);
+  g_autoptr (QmAdvice) without = answer (catalog, none);
+  g_autoptr (QmAdvice) with = answer (catalog, all);
   g_autoptr (QmAdvice) few = NULL;
   g_autoptr (QmAdvice) other = NULL;
   const char *const gpus[] = { "rtx4090", NULL };
@@ -120,12 +111,12 @@ test_asked_for (void)
   g_assert_null (find (with, "gb10", 1));
 
   filtered->gpus = g_strdupv ((GStrv) gpus);
-  few = answer (filtered);
+  few = answer (catalog, filtered);
   g_assert_cmpuint (count (few, TRUE), ==, 4);
   g_assert_cmpuint (count (few, FALSE), ==, 0);
 
   eager->settings = QM_SETTINGS_EAGER;
-  other = answer (eager);
+  other = answer (catalog, eager);
   g_assert_cmpuint (count (other, TRUE), ==, 0);
 }
 
@@ -141,8 +132,8 @@ test_old (void)
 
   question->today = any->today = (QmDate){ 2026, 11, 23 };
   any->any_price = TRUE;
-  without = answer (question);
-  with = answer (any);
+  without = answer (catalog, question);
+  with = answer (catalog, any);
   g_assert_null (find (without, "v100-32gb-pcie", 1));
   g_assert_nonnull (find (without, "a6000", 1));
   g_assert_nonnull (find (with, "v100-32gb-pcie", 1));
@@ -159,7 +150,7 @@ test_publication (void)
 
   qm_question_set_as_in_paper (question);
   g_assert_null (qm_question_level (question));
-  advice = answer (question);
+  advice = answer (catalog, question);
   candidates = qm_advice_candidates (advice, &n);
   g_assert_cmpuint (n, ==, 16);
   for (guint i = 0; i < n; i++)
@@ -179,7 +170,7 @@ test_illegible (void)
   question->settings = QM_SETTINGS_NAIVE;
   add_forecast (question->forecasts, "convnext-xlarge", "naive",
                 "h100-80gb-sxm", 1, DAYS);
-  advice = answer (question);
+  advice = answer (catalog, question);
   candidates = qm_advice_candidates (advice, &n);
   for (guint i = 0; i < n; i++)
     if (candidates[i].gpus == 1
@@ -199,8 +190,8 @@ test_own_model (void)
 {
   g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_ALL);
   g_autoptr (QmQuestion) none = ask ("own", QM_PREDICTIONS_NONE);
-  g_autoptr (QmAdvice) advice = answer (question);
-  g_autoptr (QmAdvice) empty = answer (none);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
+  g_autoptr (QmAdvice) empty = answer (catalog, none);
   QmRecommendation found =
       qm_advice_recommend (advice, question->budget_minor, NAN);
   QmRecommendation nothing =
@@ -240,7 +231,7 @@ odds_of (double second, double deadline)
   question->any_price = TRUE;
   add_forecast (question->forecasts, "own", "tuned", "rtx4090", 1, DAYS);
   add_forecast (question->forecasts, "own", "tuned", "a6000", 1, DAYS * second);
-  advice = answer (question);
+  advice = answer (catalog, question);
   found = qm_advice_recommend (advice, -1, DAYS * deadline);
   return qm_odds_draw (advice, -1, DAYS * deadline, &found);
 }
@@ -286,7 +277,7 @@ test_memory (void)
   add_forecast (question->forecasts, "own", "tuned", "rtx4090", 2, -1);
   g_assert_true (qm_forecasts_add (question->forecasts, "own", line));
   json_decref (line);
-  advice = answer (question);
+  advice = answer (catalog, question);
   two = find (advice, "rtx4090", 2);
   four = find (advice, "rtx4090", 4);
   eight = find (advice, "rtx4090", 8);
@@ -315,7 +306,7 @@ test_lack (void)
   qm_forecasts_unref (question->forecasts);
   question->forecasts = qm_forecasts_new ();
   qm_forecasts_set_pending (question->forecasts, TRUE);
-  advice = answer (question);
+  advice = answer (catalog, question);
   g_assert_cmpuint (count (advice, TRUE), ==, 0);
   pending = qm_prose_notes (advice, question);
   g_assert_true (mentions (pending, "are being predicted"));
@@ -338,12 +329,12 @@ test_portfolio (void)
   g_autoptr (QmQuestion) question = ask (NULL, QM_PREDICTIONS_ALL);
   g_autoptr (QmQuestion) alone = ask ("own", QM_PREDICTIONS_ALL);
   g_autoptr (QmAdvice) advice = NULL;
-  g_autoptr (QmAdvice) single = answer (alone);
+  g_autoptr (QmAdvice) single = answer (catalog, alone);
   const QmCandidate *both, *one = find (single, "h100-80gb-sxm", 8);
 
   qm_question_add_run (question, "pythia-1b", 2);
   qm_question_add_run (question, "own", 1);
-  advice = answer (question);
+  advice = answer (catalog, question);
   both = find (advice, "h100-80gb-sxm", 8);
   g_assert_true (both->predicted);
   g_assert_cmpint (both->machines, ==, 1);
@@ -365,7 +356,7 @@ test_foreign (void)
   question->times_of = QM_TIMES_OF_QUARTERMASTER;
   add_forecast (question->forecasts, "pythia-1b", "engine", "h100-80gb-sxm", 2,
                 20);
-  advice = answer (question);
+  advice = answer (catalog, question);
   g_assert_true (find (advice, "h100-80gb-sxm", 1)->foreign);
   g_assert_false (find (advice, "h100-80gb-sxm", 2)->foreign);
   g_assert_cmpfloat (find (advice, "h100-80gb-sxm", 2)->days, ==, 20);
@@ -389,7 +380,7 @@ link_of (const char *id, int gpus, const char *link, double bridged)
     json_object_set_new (line, "bridged", json_pack ("{s:f}", "days", bridged));
   g_assert_true (qm_forecasts_add (question->forecasts, "pythia-1b", line));
   json_decref (line);
-  advice = answer (question);
+  advice = answer (catalog, question);
   g_assert_nonnull (find (advice, id, gpus));
   said = qm_prose_link (find (advice, id, gpus));
   about = qm_prose_about_machine (find (advice, id, gpus), NULL);

@@ -406,7 +406,7 @@ main (int argc, char **argv)
   status = g_test_run ();
   qm_matcher_free (matcher);
   qm_catalog_free (catalog);
-  qm_fetcher_unref (fetcher);
+  qm_fetcher_free (fetcher);
   test_server_stop (server);
   return status;
 }

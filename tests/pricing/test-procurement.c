@@ -4,6 +4,7 @@
  * them: each comes to what a person reads off it, which stands beside it, or to
  * a question.  See its README. */
 
+#include "pricing/quotes/qm-quote.h"
 #include "tests/pricing/procurement.h"
 
 #include <string.h>
@@ -54,17 +55,43 @@ test_table (gconstpointer data)
   procurement_check (data, bytes);
 }
 
+/* What is found in a workbook is told by the rows that it shows, with a cover
+ * sheet or without. */
+static void
+test_places (void)
+{
+  static const char *const files[] = { "de-anfrage-teilsummen.csv",
+                                       "de-anfrage-teilsummen.xlsx" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autoptr (GBytes) bytes = load_table (files[i]);
+      g_autoptr (GPtrArray) quotes = procurement_quotes (files[i], bytes);
+      const QmQuote *quote = g_ptr_array_index (quotes, 0);
+      gboolean found = FALSE;
+
+      for (guint j = 0; j < quote->findings->len; j++)
+        {
+          const QmFinding *finding = g_ptr_array_index (quote->findings, j);
+
+          found = found || g_strcmp0 (finding->place, "row 13") == 0;
+        }
+      g_assert_true (found);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
-  static const char *const endings[] = { ".csv", ".xlsx", ".ods", NULL };
+  static const char *const endings[] = { ".csv", ".xlsx", ".ods", ".xml",
+                                         NULL };
   g_autoptr (GPtrArray) names = NULL;
   int result;
 
   g_test_init (&argc, &argv, NULL);
   procurement_begin ();
   names = procurement_files (endings);
-  g_assert_cmpuint (names->len, >=, 74);
+  g_assert_cmpuint (names->len, >=, 162);
   for (guint i = 0; i < names->len; i++)
     {
       const char *name = g_ptr_array_index (names, i);
@@ -72,6 +99,7 @@ main (int argc, char **argv)
 
       g_test_add_data_func (path, name, test_table);
     }
+  g_test_add_func ("/procurement-places", test_places);
   result = g_test_run ();
   procurement_end ();
   return result;

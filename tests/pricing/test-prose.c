@@ -3,6 +3,7 @@
 /* What is said about an advice must be true of it: limits, filters, ties and
  * what a whole portfolio would need. */
 
+#include "answers.h"
 #include "pricing/advice/qm-prose.h"
 
 #include <glib/gstdio.h>
@@ -10,18 +11,8 @@
 
 static QmCatalog *catalog;
 
-static QmQuestion *
-ask (const char *model)
-{
-  QmQuestion *question = qm_question_new ();
-
-  question->time_factor = 1;
-  question->model = g_strdup (model);
-  return question;
-}
-
 static QmAdvice *
-answer (const QmQuestion *question, QmRecommendation *found)
+answer_and_recommend (const QmQuestion *question, QmRecommendation *found)
 {
   g_autoptr (GError) error = NULL;
   QmAdvice *advice = qm_advice_new (catalog, question, &error);
@@ -36,7 +27,7 @@ static void
 assert_reason (const QmQuestion *question, const char *expected)
 {
   QmRecommendation found;
-  g_autoptr (QmAdvice) advice = answer (question, &found);
+  g_autoptr (QmAdvice) advice = answer_and_recommend (question, &found);
   g_autofree char *reason = qm_prose_reason (advice, question, &found);
 
   /* What is to be known of its machine follows. */
@@ -49,7 +40,7 @@ static void
 assert_warns (const QmQuestion *question, const char *expected)
 {
   QmRecommendation found;
-  g_autoptr (QmAdvice) advice = answer (question, &found);
+  g_autoptr (QmAdvice) advice = answer_and_recommend (question, &found);
   QmDate today = { 2024, 9, 22 };
   g_auto (GStrv) warnings = qm_prose_warnings (advice, question, &found, today);
 
@@ -64,7 +55,7 @@ assert_warns (const QmQuestion *question, const char *expected)
 static void
 test_limits (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
 
   assert_reason (question,
                  "Nothing else trains Pythia (1B) sooner, at any price.");
@@ -85,7 +76,7 @@ test_limits (void)
 static void
 test_filters (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   static const char *const only[] = { "a6000", NULL };
 
   question->gpus = g_strdupv ((char **) only);
@@ -108,7 +99,7 @@ test_filters (void)
 static void
 assert_tie (gint64 cost_minor, int gpus, const char *expected)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   const QmGpu *gpu = qm_catalog_gpu (catalog, "a6000");
   QmCandidate pair[2] = { { .gpu = gpu,
                             .gpus = 2,
@@ -134,9 +125,9 @@ assert_tie (gint64 cost_minor, int gpus, const char *expected)
 static void
 test_machine (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   QmRecommendation found;
-  g_autoptr (QmAdvice) advice = answer (question, &found);
+  g_autoptr (QmAdvice) advice = answer_and_recommend (question, &found);
   g_autofree char *reason = qm_prose_reason (advice, question, &found);
 
   g_assert_cmpstr (
@@ -150,14 +141,14 @@ test_machine (void)
 static void
 test_room (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   QmRecommendation found;
   g_autoptr (QmAdvice) advice = NULL;
   const QmCandidate *candidates;
   guint n, refused = 0;
 
   question->room_watts = qm_room_watts (QM_ROOM_ONE_CIRCUIT);
-  advice = answer (question, &found);
+  advice = answer_and_recommend (question, &found);
   candidates = qm_advice_candidates (advice, &n);
   g_assert_cmpint (candidates[found.best].gpus, ==, 2);
   for (guint i = 0; i < n; i++)
@@ -214,7 +205,7 @@ test_portfolio_claims (void)
 static void
 test_single_claims (void)
 {
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
 
   question->budget_minor = 4000000;
   assert_warns (question, "Left out as impossible: 30 days on 8 × GeForce RTX "
@@ -229,7 +220,7 @@ test_ages (void)
                             "h100-80gb-sxm,quote,29000,USD,2026-09-01,shop\n";
   g_autofree char *folder = g_dir_make_tmp ("ages-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (folder, "prices.csv", NULL);
-  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   QmCatalog *shipped = catalog;
   QmCatalog *aged = NULL;
   QmError error;
@@ -245,7 +236,7 @@ test_ages (void)
                    ==, QM_OK);
   catalog = aged;
   question->today = today;
-  advice = answer (question, &found);
+  advice = answer_and_recommend (question, &found);
   catalog = shipped;
   headline = qm_prose_headline (advice, question, &found);
   g_assert_cmpstr (headline, ==,

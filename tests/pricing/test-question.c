@@ -5,6 +5,7 @@
  * machines.  Figures from the catalog's round times: on 8 x RTX A6000 a run of
  * pythia-1b takes 22 days and one of vit-large 16, on 4 of them 40 and 31. */
 
+#include "answers.h"
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-odds.h"
 #include "pricing/advice/qm-prose-plan.h"
@@ -41,28 +42,6 @@ ask (void)
   return question;
 }
 
-static QmAdvice *
-answer (const QmQuestion *question)
-{
-  g_autoptr (GError) error = NULL;
-  QmAdvice *advice = qm_advice_new (catalog, question, &error);
-
-  g_assert_no_error (error);
-  return advice;
-}
-
-static const QmCandidate *
-find (const QmAdvice *advice, const char *gpu, int gpus)
-{
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  for (guint i = 0; i < n; i++)
-    if (strcmp (candidates[i].gpu->id, gpu) == 0 && candidates[i].gpus == gpus)
-      return &candidates[i];
-  g_assert_not_reached ();
-}
-
 /* More machines only where they are in time by it. */
 static void
 test_deadline_of_the_year (void)
@@ -85,8 +64,8 @@ test_deadline_of_the_year (void)
       const QmCandidate *candidate;
 
       question->deadline_days = cases[i].deadline;
-      advice = answer (question);
-      candidate = find (advice, "a6000", 8);
+      advice = answer (catalog, question);
+      candidate = find_candidate (advice, "a6000", 8);
       g_assert_cmpint (candidate->machines, ==, cases[i].machines);
       g_assert_cmpfloat_with_epsilon (candidate->days, cases[i].days, 1e-9);
       g_assert_cmpfloat (candidate->machine_days, ==, 226);
@@ -107,9 +86,9 @@ test_deadline_of_a_run (void)
   QmRecommendation found;
 
   question->run_deadline_days = 30;
-  advice = answer (question);
-  slow = find (advice, "a6000", 4);
-  fast = find (advice, "a6000", 8);
+  advice = answer (catalog, question);
+  slow = find_candidate (advice, "a6000", 4);
+  fast = find_candidate (advice, "a6000", 8);
   g_assert_cmpfloat (slow->longest_days, ==, 40);
   g_assert_cmpfloat (fast->longest_days, ==, 22);
   g_assert_true (slow->late);
@@ -139,7 +118,7 @@ static void
 test_recommendation (void)
 {
   g_autoptr (QmQuestion) question = ask ();
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   const QmCandidate *candidates;
   guint n, recommended = 0;
 
@@ -174,7 +153,7 @@ test_matrix (void)
 {
   static const char *const models[] = { "pythia-1b", "vit-large" };
   g_autoptr (QmQuestion) question = ask ();
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   guint n, n_runs;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
@@ -186,13 +165,13 @@ test_matrix (void)
 
       single->time_factor = 1;
       single->model = g_strdup (models[m]);
-      alone = answer (single);
+      alone = answer (catalog, single);
       for (guint i = 0; i < n; i++)
         {
           const QmRunTime *runs =
               qm_advice_runs (advice, &candidates[i], &n_runs);
           const QmCandidate *one =
-              find (alone, candidates[i].gpu->id, candidates[i].gpus);
+              find_candidate (alone, candidates[i].gpu->id, candidates[i].gpus);
 
           g_assert_cmpuint (n_runs, ==, 2);
           g_assert_cmpfloat (runs[m].days, ==, one->days);
@@ -222,8 +201,8 @@ test_matrix_gaps (void)
   qm_question_add_run (question, "pythia-1b", 1);
   qm_question_add_run (question, "pythia-6.9b", 1);
   qm_question_add_run (question, "roberta-large", 1);
-  advice = answer (question);
-  candidate = find (advice, "rtx4090", 4);
+  advice = answer (catalog, question);
+  candidate = find_candidate (advice, "rtx4090", 4);
   runs = qm_advice_runs (advice, candidate, &n);
   g_assert_cmpuint (n, ==, 3);
   g_assert_cmpfloat_with_epsilon (runs[0].days, 22, 1e-9);
@@ -319,7 +298,7 @@ test_funding (void)
   purse.machine_most = 10000000;
   qm_question_take_purse (question, &purse);
   g_assert_cmpint (question->budget_minor, ==, 20000000);
-  advice = answer (question);
+  advice = answer (catalog, question);
   candidates = qm_advice_candidates (advice, &n);
   for (guint i = 0; i < n; i++)
     {
@@ -345,9 +324,9 @@ test_funding (void)
 static char *
 plan_of (const QmQuestion *question, const char *gpu, int gpus)
 {
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   g_auto (GStrv) plan =
-      qm_prose_plan (advice, question, find (advice, gpu, gpus));
+      qm_prose_plan (advice, question, find_candidate (advice, gpu, gpus));
 
   return g_strjoinv ("\n", plan);
 }
@@ -360,6 +339,7 @@ test_plan (void)
   QmPurse purse = qm_purse_default ();
   g_autofree char *one = NULL;
   g_autofree char *two = NULL;
+  g_autofree char *three = NULL;
 
   purse.budget_minor = 6000000;
   purse.tax_percent = 19;
@@ -387,6 +367,11 @@ test_plan (void)
   g_assert_nonnull (strstr (two, "take 215 days; begun one after the other"));
   g_assert_nonnull (strstr (two, "after 235 days at most."));
   g_assert_nonnull (strstr (two, "are left."));
+
+  qm_question_add_run (question, "pythia-160m", 1);
+  three = plan_of (question, "a6000", 8);
+  g_assert_nonnull (strstr (three, "), 3 runs a year."));
+  g_assert_nonnull (strstr (three, "), 1 run a year."));
 }
 
 int

@@ -17,8 +17,9 @@ read_text (const char *text, GError **error)
   gsize size = strlen (text);
   g_autoptr (QmCsvMapping) mapping = qm_csv_mapping_guess (text, size, error);
 
-  return mapping != NULL ? qm_quote_csv_read (text, size, mapping, NULL, error)
-                         : NULL;
+  return mapping != NULL
+             ? qm_quote_csv_read (text, size, mapping, 0, NULL, error)
+             : NULL;
 }
 
 /* The quotes of a table, which must be readable. */

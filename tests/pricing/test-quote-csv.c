@@ -13,7 +13,7 @@ read_bytes (const char *data, gsize size, GError **error)
 
   if (mapping == NULL)
     return NULL;
-  return qm_quote_csv_read (data, size, mapping, NULL, error);
+  return qm_quote_csv_read (data, size, mapping, 0, NULL, error);
 }
 
 /* The quotes of a table, which must be readable. */
@@ -636,6 +636,16 @@ test_live (void)
     }
 }
 
+/* Whether they are written alike. */
+static gboolean
+equal_mappings (const QmCsvMapping *a, const QmCsvMapping *b)
+{
+  g_autofree char *one = qm_csv_mappings_add (NULL, "digest", a);
+  g_autofree char *other = qm_csv_mappings_add (NULL, "digest", b);
+
+  return strcmp (one, other) == 0;
+}
+
 static void
 test_mapping (void)
 {
@@ -661,7 +671,7 @@ test_mapping (void)
   mapping->decimal = QM_DECIMAL_COMMA;
   memcpy (mapping->currency, "CHF", 4);
   g_assert_true (qm_csv_mapping_check (mapping, NULL));
-  quotes = qm_quote_csv_read (text, strlen (text), mapping, NULL, &error);
+  quotes = qm_quote_csv_read (text, strlen (text), mapping, 0, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (((QmQuote *) g_ptr_array_index (quotes, 0))->currency, ==,
                    "CHF");
@@ -671,10 +681,10 @@ test_mapping (void)
   found = qm_csv_mappings_find (more, "0123456789abcdef");
   copy = qm_csv_mapping_copy (mapping);
   g_assert_nonnull (found);
-  g_assert_true (qm_csv_mapping_equal (mapping, found));
-  g_assert_true (qm_csv_mapping_equal (mapping, copy));
+  g_assert_true (equal_mappings (mapping, found));
+  g_assert_true (equal_mappings (mapping, copy));
   copy->decimal = QM_DECIMAL_POINT;
-  g_assert_false (qm_csv_mapping_equal (mapping, copy));
+  g_assert_false (equal_mappings (mapping, copy));
   g_assert_null (qm_csv_mappings_find (more, "none"));
   g_assert_null (qm_csv_mappings_find (NULL, "none"));
   g_assert_null (qm_csv_mappings_find (

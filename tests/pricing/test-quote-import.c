@@ -278,84 +278,13 @@ test_json (void)
   g_assert_true (qm_quote_equal (quote, g_ptr_array_index (import->quotes, 0)));
 }
 
-/* A stream without an end, of which it is counted how much was taken. */
-#define TEST_TYPE_ENDLESS (test_endless_get_type ())
-G_DECLARE_FINAL_TYPE (TestEndless, test_endless, TEST, ENDLESS, GInputStream)
-
-struct _TestEndless
-{
-  GInputStream parent_instance;
-  const char *beginning;
-  gsize taken;
-};
-
-G_DEFINE_FINAL_TYPE (TestEndless, test_endless, G_TYPE_INPUT_STREAM)
-
-static gssize
-test_endless_read (GInputStream *stream,
-                   void *buffer,
-                   gsize count,
-                   GCancellable *cancellable,
-                   GError **error)
-{
-  TestEndless *self = TEST_ENDLESS (stream);
-  gsize n = self->taken == 0 ? strlen (self->beginning) : 0;
-
-  memset (buffer, ' ', count);
-  memcpy (buffer, self->beginning, MIN (n, count));
-  self->taken += count;
-  return (gssize) count;
-}
-
 static void
-test_endless_class_init (TestEndlessClass *class)
-{
-  G_INPUT_STREAM_CLASS (class)->read_fn = test_endless_read;
-}
-
-static void
-test_endless_init (TestEndless *self)
-{
-}
-
-static void
-test_stream (void)
-{
-  static const struct
-  {
-    const char *beginning;
-    gsize most;
-  } cases[] = { { "<Quotation>", QM_READ_MAX_BYTES },
-                { "{", QM_READ_MAX_BYTES },
-                { "PK\x03\x04", QM_READ_MAX_BYTES },
-                { "a,b\n", QM_READ_MAX_CSV_BYTES } };
-
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (TestEndless) stream = g_object_new (TEST_TYPE_ENDLESS, NULL);
-      g_autoptr (GError) error = NULL;
-
-      stream->beginning = cases[i].beginning;
-      g_assert_null (qm_import_stream (G_INPUT_STREAM (stream), "x", NULL, NULL,
-                                       NULL, &error));
-      g_assert_error (error, QM_READ_ERROR, QM_READ_ERROR_TOO_LARGE);
-      g_assert_cmpuint (stream->taken, <=, cases[i].most + (1 << 17));
-    }
-}
-
-static void
-test_stream_good (void)
+test_cancelled (void)
 {
   g_autoptr (GBytes) bytes = sample_load ("four-lines.xml");
-  g_autoptr (GInputStream) stream =
-      g_memory_input_stream_new_from_bytes (bytes);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
-  g_autoptr (QmImport) import = NULL;
 
-  import = qm_import_stream (stream, "-", NULL, NULL, NULL, &error);
-  g_assert_no_error (error);
-  g_assert_cmpuint (import->quotes->len, ==, 1);
   g_cancellable_cancel (cancellable);
   g_assert_null (qm_import_bytes (bytes, "x", NULL, NULL, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -518,8 +447,7 @@ main (int argc, char **argv)
   g_test_add_func ("/import/page", test_page);
   g_test_add_func ("/import/real-page", test_real_page);
   g_test_add_func ("/import/json", test_json);
-  g_test_add_func ("/import/stream", test_stream);
-  g_test_add_func ("/import/stream-good", test_stream_good);
+  g_test_add_func ("/quote-import/cancelled", test_cancelled);
   g_test_add_func ("/import/contradictions", test_contradictions);
   g_test_add_func ("/import/rounding", test_rounding);
   g_test_add_func ("/import/gross", test_gross);

@@ -7,6 +7,7 @@
 #include "pricing/quotes/qm-quote-store-backup.h"
 #include "pricing/quotes/qm-quote-store-prices.h"
 #include "store-folder.h"
+#include "stored.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -117,7 +118,7 @@ test_link (StoreFolder *folder, gconstpointer data)
   g_assert_cmpint (symlink (file, folder->path), ==, 0);
   store = open_store (folder->path);
   g_assert_cmpstr (qm_quote_store_path (store), ==, file);
-  backup = qm_quote_store_backup (store, NULL);
+  backup = back_up (store, NULL);
   g_assert_true (g_str_has_prefix (backup, real));
   g_clear_pointer (&store, qm_quote_store_close);
   break_a_page (file);
@@ -137,12 +138,12 @@ test_backups (StoreFolder *folder, gconstpointer data)
   fill (folder->path, 5);
   g_assert_true (g_file_set_contents (kept, "x", 1, NULL));
   store = open_store (folder->path);
-  first = qm_quote_store_backup (store, NULL);
+  first = back_up (store, NULL);
   g_assert_cmpint (query (first, "SELECT count (*) FROM lines"), ==, 50);
   for (int i = 0; i < QM_QUOTE_STORE_BACKUPS; i++)
     {
       g_free (last);
-      last = qm_quote_store_backup (store, NULL);
+      last = back_up (store, NULL);
     }
   g_assert_cmpuint (count_names (folder, ".backup-2"), ==,
                     QM_QUOTE_STORE_BACKUPS);
@@ -299,7 +300,7 @@ test_no_header (StoreFolder *folder, gconstpointer data)
 
   fill (folder->path, 5);
   store = open_store (folder->path);
-  backup = qm_quote_store_backup (store, NULL);
+  backup = back_up (store, NULL);
   g_clear_pointer (&store, qm_quote_store_close);
   g_assert_true (g_file_get_contents (folder->path, &bytes, &size, NULL));
   memset (bytes, 0, 100);
@@ -325,8 +326,8 @@ read_everything (QmQuoteStore *store)
 
   g_assert_true ((index == NULL) == (error != NULL));
   for (int sort = 0; index != NULL && sort < QM_N_QUOTE_SORTS; sort++)
-    g_ptr_array_unref (qm_quote_index_lines (index, &filter, (QmQuoteSort) sort,
-                                             FALSE, 0, 10, NULL));
+    g_ptr_array_unref (qm_quote_index_quotes (
+        index, &filter, (QmQuoteSort) sort, FALSE, 0, 10, NULL));
 }
 
 /* Flipped bytes may go unnoticed at first, but nothing may crash or go on
@@ -379,7 +380,7 @@ leave_a_journal (const char *path, int n)
     {
       g_autoptr (QmQuote) quote = plausible_quote (seed, 10);
 
-      if (qm_quote_store_add (store, quote, NULL, NULL, NULL) <= 0)
+      if (add_quote (store, quote, NULL, NULL, NULL) <= 0)
         return 1;
     }
   return store == NULL;
@@ -475,14 +476,13 @@ test_readers (StoreFolder *folder, gconstpointer data)
   g_assert_no_error (error);
   g_assert_cmpint (count_quotes (reader), ==, 3);
   g_assert_cmpuint (count_files (folder->folder), ==, 1);
-  g_assert_cmpint (qm_quote_store_add (reader, quote, NULL, NULL, &error), ==,
-                   0);
+  g_assert_cmpint (add_quote (reader, quote, NULL, NULL, &error), ==, 0);
   g_assert_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_READ_ONLY);
   g_clear_pointer (&reader, qm_quote_store_close);
 
   /* What is in the journal only is read, and the writer's lock is no matter. */
   store = open_store (folder->path);
-  g_assert_cmpint (qm_quote_store_add (store, quote, NULL, NULL, NULL), >, 0);
+  g_assert_cmpint (add_quote (store, quote, NULL, NULL, NULL), >, 0);
   g_assert_true (qm_store_execute (store, "BEGIN EXCLUSIVE", NULL));
   reader = qm_quote_store_open_read (folder->path, NULL);
   g_assert_cmpint (count_quotes (reader), ==, 4);
@@ -515,9 +515,9 @@ test_erased (StoreFolder *folder, gconstpointer data)
   quote->vendor = g_strdup (secret);
   g_free (quote->note);
   quote->note = g_strdup (secret);
-  id = qm_quote_store_add (store, quote, NULL, NULL, NULL);
-  g_assert_cmpint (qm_quote_store_add (store, other, NULL, NULL, NULL), >, 0);
-  backup = qm_quote_store_backup (store, NULL);
+  id = add_quote (store, quote, NULL, NULL, NULL);
+  g_assert_cmpint (add_quote (store, other, NULL, NULL, NULL), >, 0);
+  backup = back_up (store, NULL);
   g_assert_true (qm_quote_store_delete (store, id, NULL));
   g_assert_cmpuint (count_files_with (folder->folder, secret), >=, 2);
 

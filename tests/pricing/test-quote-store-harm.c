@@ -8,6 +8,7 @@
 
 #include "pricing/quotes/qm-quote-store-backup.h"
 #include "store-folder.h"
+#include "stored.h"
 
 #include <signal.h>
 #include <string.h>
@@ -304,7 +305,7 @@ test_erase (StoreFolder *folder, gconstpointer data)
           for (int j = 0; j < 2; j++)
             {
               g_autoptr (QmQuoteStore) store = open_store (folder->path);
-              g_autofree char *name = qm_quote_store_backup (store, NULL);
+              g_autofree char *name = back_up (store, NULL);
 
               g_assert_nonnull (name);
             }
@@ -331,7 +332,7 @@ back_up_for_ever (const char *path, int to)
 
   for (gint64 i = 0; store != NULL; i++)
     {
-      g_autofree char *name = qm_quote_store_backup (store, NULL);
+      g_autofree char *name = back_up (store, NULL);
 
       if (name == NULL)
         _exit (1);
@@ -399,7 +400,7 @@ test_restore (StoreFolder *folder, gconstpointer data)
       import_many (folder->path, (guint32) i * QUOTES / BATCH / 2,
                    QUOTES / BATCH / 2);
       store = open_store (folder->path);
-      name = qm_quote_store_backup (store, NULL);
+      name = back_up (store, NULL);
       g_assert_nonnull (name);
     }
   for (int i = 0; i < many (50); i++)

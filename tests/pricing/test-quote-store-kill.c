@@ -5,6 +5,7 @@
 
 #include "pricing/quotes/qm-quote-store-private.h"
 #include "random-quote.h"
+#include "stored.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -59,8 +60,7 @@ write_for_ever (const char *path, guint32 seed, int report)
       quote = make_quote (done.seed, done.edition);
       quote->id = done.id;
       if (done.edition == 0)
-        ok =
-            (done.id = qm_quote_store_add (store, quote, NULL, NULL, NULL)) > 0;
+        ok = (done.id = add_quote (store, quote, NULL, NULL, NULL)) > 0;
       else
         ok = qm_quote_store_update (store, quote, NULL, NULL);
       if (!ok || write (report, &done, sizeof done) != sizeof done)

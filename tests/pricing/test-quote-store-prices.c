@@ -4,6 +4,7 @@
 
 #include "pricing/quotes/qm-quote-store-prices.h"
 #include "random-quote.h"
+#include "stored.h"
 
 #include <string.h>
 
@@ -78,6 +79,7 @@ put (QmQuoteStore *store,
      gint64 micros,
      GError **error)
 {
+  g_autoptr (GPtrArray) points = g_ptr_array_new ();
   QmPricePoint point = { .item = (char *) item,
                          .kind = QM_PRICE_STREET,
                          .unit = QM_PRICE_EACH,
@@ -88,7 +90,8 @@ put (QmQuoteStore *store,
                          .tax_included = QM_UNSTATED,
                          .source = (char *) "https://shop.example/h100" };
 
-  return qm_quote_store_put_price (store, &point, error);
+  g_ptr_array_add (points, &point);
+  return qm_quote_store_put_prices (store, points, error);
 }
 
 /* Adds a quote with one line of an item, at `price` for `base` pieces. */
@@ -109,7 +112,7 @@ quote_item (QmQuoteStore *store,
   line->item = g_strdup ("h100");
   line->price_micros = price;
   line->base_quantity_micros = base;
-  return qm_quote_store_add (store, quote, NULL, NULL, NULL);
+  return add_quote (store, quote, NULL, NULL, NULL);
 }
 
 static void

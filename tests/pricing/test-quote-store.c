@@ -4,6 +4,7 @@
 
 #include "pricing/quotes/qm-quote-store-private.h"
 #include "random-quote.h"
+#include "stored.h"
 
 #include <string.h>
 
@@ -23,7 +24,7 @@ add (QmQuoteStore *store, const QmQuote *quote)
 {
   g_autoptr (GError) error = NULL;
   gboolean already = TRUE;
-  gint64 id = qm_quote_store_add (store, quote, NULL, &already, &error);
+  gint64 id = add_quote (store, quote, NULL, &already, &error);
 
   g_assert_no_error (error);
   g_assert_cmpint (id, >, 0);
@@ -110,8 +111,7 @@ test_same_document (void)
   gboolean already = FALSE;
   gint64 id = add (store, quote);
 
-  g_assert_cmpint (qm_quote_store_add (store, quote, NULL, &already, &error),
-                   ==, id);
+  g_assert_cmpint (add_quote (store, quote, NULL, &already, &error), ==, id);
   g_assert_true (already);
   g_assert_cmpint (count (store, "quotes"), ==, 1);
   g_assert_cmpint (count (store, "lines"), ==, 3);
@@ -121,15 +121,13 @@ test_same_document (void)
   g_free (changed->vendor);
   changed->vendor = g_strdup ("another");
   g_assert_true (qm_quote_store_update (store, changed, NULL, &error));
-  g_assert_cmpint (qm_quote_store_add (store, quote, NULL, &already, &error),
-                   ==, id);
+  g_assert_cmpint (add_quote (store, quote, NULL, &already, &error), ==, id);
 
   /* The same bytes are the same document, whatever it is called; another
    * alternative in it is another quote. */
   g_free (quote->source);
   quote->source = g_strdup ("elsewhere.xml");
-  g_assert_cmpint (qm_quote_store_add (store, quote, NULL, &already, &error),
-                   ==, id);
+  g_assert_cmpint (add_quote (store, quote, NULL, &already, &error), ==, id);
   g_assert_true (already);
   quote->alternative = g_strdup ("Option B");
   g_assert_cmpint (add (store, quote), !=, id);
@@ -374,10 +372,9 @@ test_attachments (void)
                    qm_quote_attachment_new (small, "q.xml", "text/xml"));
   g_ptr_array_add (documents, qm_quote_attachment_new (large, "l", NULL));
   g_ptr_array_add (documents, qm_quote_attachment_new (none, NULL, NULL));
-  id = qm_quote_store_add (store, quote, documents, NULL, &error);
+  id = add_quote (store, quote, documents, NULL, &error);
   g_assert_no_error (error);
-  g_assert_cmpint (qm_quote_store_add (store, other, documents, NULL, NULL), >,
-                   id);
+  g_assert_cmpint (add_quote (store, other, documents, NULL, NULL), >, id);
   g_assert_cmpint (count (store, "documents"), ==, 3);
 
   stored = qm_quote_store_attachments (store, id, &error);
@@ -512,8 +509,7 @@ test_invalid (void)
       g_autoptr (GError) error = NULL;
 
       spoils[i](quote);
-      g_assert_cmpint (qm_quote_store_add (store, quote, NULL, NULL, &error),
-                       ==, 0);
+      g_assert_cmpint (add_quote (store, quote, NULL, NULL, &error), ==, 0);
       assert_error (&error, QM_QUOTE_STORE_ERROR_INVALID);
     }
   g_assert_cmpint (count (store, "quotes"), ==, 0);

@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "answers.h"
 #include "pricing/advice/qm-ownership.h"
 #include "pricing/advice/qm-prose.h"
 #include "tests/pricing/forecasts.h"
@@ -28,16 +29,6 @@ ask (double factor, double runs)
   qm_question_add_use (question, "a6000", 4, 2 * QM_MICROS_PER_UNIT, 24);
   qm_question_add_use (question, "l40s", 2, QM_MICROS_PER_UNIT, NAN);
   return question;
-}
-
-static QmAdvice *
-answer (const QmQuestion *question)
-{
-  g_autoptr (GError) error = NULL;
-  QmAdvice *advice = qm_advice_new (catalog, question, &error);
-
-  g_assert_no_error (error);
-  return advice;
 }
 
 static void
@@ -103,8 +94,8 @@ check_once (double runs, gboolean owning)
       qm_question_set_ownership (question, &settings);
       qm_question_set_ownership (stretched, &settings);
     }
-  plain = answer (question);
-  advice = answer (stretched);
+  plain = answer (catalog, question);
+  advice = answer (catalog, stretched);
   less = qm_advice_candidates (plain, &n_plain);
   more = qm_advice_candidates (advice, &n);
   g_assert_cmpuint (n, ==, n_plain);
@@ -156,7 +147,7 @@ test_machines (void)
       guint n;
 
       question->time_factor = i == 0 ? 1 : QM_TIME_FACTOR_DEFAULT;
-      advice = answer (question);
+      advice = answer (catalog, question);
       g_assert_cmpint (qm_advice_candidates (advice, &n)->machines, ==,
                        machines[i]);
       g_assert_cmpuint (n, ==, 1);
@@ -175,7 +166,7 @@ test_deadline (void)
   question->gpus = g_strdupv ((GStrv) only);
   question->counts = g_array_new (FALSE, FALSE, sizeof (int));
   g_array_append_vals (question->counts, &(int){ 4 }, 1);
-  advice = answer (question);
+  advice = answer (catalog, question);
   g_assert_cmpint (qm_advice_recommend (advice, -1, 8.9).outcome, ==,
                    QM_OUTCOME_FOUND);
   g_assert_cmpint (qm_advice_recommend (advice, -1, 8.7).outcome, ==,
@@ -187,7 +178,7 @@ static void
 test_jobs (void)
 {
   g_autoptr (QmQuestion) question = ask (QM_TIME_FACTOR_DEFAULT, 0);
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
   guint n;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
@@ -211,7 +202,7 @@ test_default (void)
 
   g_assert_cmpfloat (question->time_factor, ==, 1.1);
   question->model = g_strdup ("pythia-1b");
-  advice = answer (question);
+  advice = answer (catalog, question);
   notes = qm_prose_notes (advice, question);
   g_assert_cmpstr (notes[0], ==,
                    "Times hold 10 % for the loading of data, evaluation, "

@@ -141,7 +141,7 @@ scroll_down (QmQuoteList *list)
 
   gtk_widget_activate_action (widgets_find (view, GTK_TYPE_LIST_VIEW, 0),
                               "list.scroll-to-item", "u",
-                              qm_quote_list_get_n_listed (list) / 2);
+                              widgets_count_rows (list) / 2);
 }
 
 typedef enum
@@ -214,7 +214,7 @@ bench_typing (QmQuoteBook *book, guint n_quotes)
   wait_for_frame ();
   list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
   widgets_settle ();
-  g_assert_cmpuint (qm_quote_list_get_n_listed (list), ==, n_quotes);
+  g_assert_cmpuint (widgets_count_rows (list), ==, n_quotes);
   g_print ("%u quotes of %u lines\n", n_quotes, LINES / n_quotes);
   for (guint way = 0; way < G_N_ELEMENTS (ways); way++)
     {

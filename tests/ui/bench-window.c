@@ -113,7 +113,9 @@ bench_moves (const char *data_dir, guint n_gpus)
 
   qm_advice_candidates (qm_advisor_get_advice (advisor, 0), &n);
   gtk_window_set_default_size (GTK_WINDOW (window), 940, 808);
-  gtk_window_set_child (GTK_WINDOW (window), qm_results_view_new (advisor));
+  gtk_window_set_child (GTK_WINDOW (window),
+                        g_object_new (QM_TYPE_RESULTS_VIEW, "advisor", advisor,
+                                      NULL));
   gtk_window_present (GTK_WINDOW (window));
   g_signal_connect (gtk_widget_get_frame_clock (window), "after-paint",
                     G_CALLBACK (after_paint_cb), NULL);

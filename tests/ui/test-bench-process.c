@@ -84,6 +84,7 @@ run_until (const char *what, const char *value, guint patience, guint stop)
 {
   const char *arguments[] = { what, value, NULL };
   Run run = { .stop_after = stop };
+  gboolean running;
   guint limit;
 
   run.loop = g_main_loop_new (NULL, FALSE);
@@ -98,7 +99,8 @@ run_until (const char *what, const char *value, guint patience, guint stop)
   g_main_loop_run (run.loop);
   g_source_remove (limit);
   g_source_remove (run.beater);
-  g_assert_false (qm_bench_process_get_running (run.process));
+  g_object_get (run.process, "running", &running, NULL);
+  g_assert_false (running);
   g_test_message ("%s %s: longest iteration %.1f ms, %s", what,
                   value != NULL ? value : "", (double) run.longest / 1e3,
                   run.error != NULL ? run.error->message : "no error");

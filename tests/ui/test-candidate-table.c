@@ -17,6 +17,14 @@ typedef struct
   guint changes; /* how often the rows were changed */
 } Fixture;
 
+/* The rows in the order in which they are shown. */
+static GListModel *
+rows_of (Fixture *fixture)
+{
+  return G_LIST_MODEL (gtk_column_view_get_model (
+      widgets_find (fixture->table, GTK_TYPE_COLUMN_VIEW, 0)));
+}
+
 static void
 count_cb (Fixture *fixture)
 {
@@ -29,10 +37,11 @@ open_table (Fixture *fixture, const QmCatalog *catalog)
   fixture->advisor = qm_advisor_new (catalog);
   g_object_set (fixture->advisor, "measured-only", TRUE, NULL);
   fixture->window = gtk_window_new ();
-  fixture->table = QM_CANDIDATE_TABLE (qm_candidate_table_new ());
+  fixture->table =
+      QM_CANDIDATE_TABLE (g_object_new (QM_TYPE_CANDIDATE_TABLE, NULL));
   qm_candidate_table_set_advisor (fixture->table, fixture->advisor);
-  g_signal_connect_swapped (qm_candidate_table_get_rows (fixture->table),
-                            "items-changed", G_CALLBACK (count_cb), fixture);
+  g_signal_connect_swapped (rows_of (fixture), "items-changed",
+                            G_CALLBACK (count_cb), fixture);
   gtk_window_set_default_size (GTK_WINDOW (fixture->window), 1000, 700);
   gtk_window_set_child (GTK_WINDOW (fixture->window),
                         GTK_WIDGET (fixture->table));
@@ -62,7 +71,7 @@ static const QmCandidate *
 candidate_at (Fixture *fixture, guint row, guint *topic, guint *index)
 {
   g_autoptr (QmCandidateItem) item =
-      g_list_model_get_item (qm_candidate_table_get_rows (fixture->table), row);
+      g_list_model_get_item (rows_of (fixture), row);
   const QmCandidate *candidates;
   guint n;
 
@@ -78,8 +87,7 @@ candidate_at (Fixture *fixture, guint row, guint *topic, guint *index)
 static guint
 n_rows (Fixture *fixture)
 {
-  return g_list_model_get_n_items (
-      qm_candidate_table_get_rows (fixture->table));
+  return g_list_model_get_n_items (rows_of (fixture));
 }
 
 static void
@@ -246,7 +254,7 @@ static void
 test_rebuild_keeps_the_rows (Fixture *fixture, gconstpointer data)
 {
   static const char *const models[] = { "vit-large", NULL };
-  GListModel *rows = qm_candidate_table_get_rows (fixture->table);
+  GListModel *rows = rows_of (fixture);
   g_autoptr (QmCandidateItem) first = g_list_model_get_item (rows, 0);
   g_autoptr (QmCandidateItem) still = NULL;
   g_autofree char *days =
@@ -394,7 +402,7 @@ test_large (void)
 static void
 test_without_advisor (void)
 {
-  GtkWidget *table = qm_candidate_table_new ();
+  GtkWidget *table = g_object_new (QM_TYPE_CANDIDATE_TABLE, NULL);
   g_autofree char *csv =
       qm_candidate_table_get_csv (QM_CANDIDATE_TABLE (table), FALSE);
 

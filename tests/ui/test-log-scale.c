@@ -53,7 +53,7 @@ assert_shows (QmLogScale *scale, double value)
 {
   g_autofree char *text = qm_format_money (value, "USD", FALSE);
 
-  g_assert_cmpfloat (qm_log_scale_get_value (scale), ==, value);
+  g_assert_cmpfloat (widgets_get_double (scale, "value"), ==, value);
   g_assert_cmpfloat_with_epsilon (gtk_range_get_value (range_of (scale)),
                                   log10 (value), 1e-9);
   g_assert_cmpstr (gtk_editable_get_text (entry_of (scale)), ==, text);
@@ -192,7 +192,7 @@ test_entry (void)
 
   /* While it is typed a text stays as it is, but counts already. */
   gtk_editable_set_text (entry, "72345");
-  g_assert_cmpfloat (qm_log_scale_get_value (scale), ==, 72345);
+  g_assert_cmpfloat (widgets_get_double (scale, "value"), ==, 72345);
   g_assert_cmpstr (gtk_editable_get_text (entry), ==, "72345");
   g_signal_emit_by_name (entry, "activate");
   assert_shows (scale, 72345);
@@ -219,7 +219,7 @@ test_invalid_entry (void)
     {
       gtk_editable_set_text (entry, bad[i]);
       g_signal_emit_by_name (entry, "activate");
-      g_assert_cmpfloat (qm_log_scale_get_value (scale), ==, 40000);
+      g_assert_cmpfloat (widgets_get_double (scale, "value"), ==, 40000);
       g_assert_true (gtk_widget_has_css_class (GTK_WIDGET (entry), "error"));
       g_assert_nonnull (gtk_widget_get_tooltip_text (GTK_WIDGET (entry)));
       gtk_test_accessible_assert_state (GTK_ACCESSIBLE (entry),
@@ -244,25 +244,25 @@ test_optional (void)
   guint notified;
 
   widgets_count_notify (scale, "value", &notified);
-  g_assert_cmpfloat (qm_log_scale_get_value (scale), ==, 0);
+  g_assert_cmpfloat (widgets_get_double (scale, "value"), ==, 0);
   g_assert_false (gtk_switch_get_active (toggle));
   g_assert_false (gtk_widget_get_visible (GTK_WIDGET (range_of (scale))));
   g_assert_false (gtk_widget_get_visible (reset_of (scale)));
 
   gtk_switch_set_active (toggle, TRUE);
-  g_assert_cmpfloat (qm_log_scale_get_value (scale), ==, 60);
+  g_assert_cmpfloat (widgets_get_double (scale, "value"), ==, 60);
   g_assert_true (gtk_widget_get_visible (GTK_WIDGET (range_of (scale))));
   g_assert_cmpstr (gtk_editable_get_text (entry_of (scale)), ==, "60");
 
   gtk_editable_set_text (entry_of (scale), "90 days");
   g_signal_emit_by_name (entry_of (scale), "activate");
-  g_assert_cmpfloat (qm_log_scale_get_value (scale), ==, 90);
+  g_assert_cmpfloat (widgets_get_double (scale, "value"), ==, 90);
   g_assert_cmpstr (gtk_editable_get_text (entry_of (scale)), ==, "90");
 
   qm_log_scale_set_value (scale, 0);
   g_assert_false (gtk_switch_get_active (toggle));
   gtk_switch_set_active (toggle, TRUE);
-  g_assert_cmpfloat (qm_log_scale_get_value (scale), ==, 90);
+  g_assert_cmpfloat (widgets_get_double (scale, "value"), ==, 90);
   g_assert_cmpuint (notified, ==, 4);
 
   widgets_finalize (scale);
@@ -283,7 +283,7 @@ test_reset (void)
 
   qm_log_scale_set_value (deadline, 30);
   g_signal_emit_by_name (reset_of (deadline), "clicked");
-  g_assert_cmpfloat (qm_log_scale_get_value (deadline), ==, 0);
+  g_assert_cmpfloat (widgets_get_double (deadline, "value"), ==, 0);
 
   widgets_finalize (budget);
   widgets_finalize (deadline);

@@ -364,6 +364,17 @@ class RealTest(MachineTest):
                                                   'On This Machine'),
                         'no question any more')
 
+    def test_nothing_is_promised_for_a_processor(self):
+        """The plots compare GPUs of the catalog: no button leads there, and no
+        days are waited for that are never predicted."""
+        self.start()
+        for words in ('of which this device is none',
+                      'predicted for GPUs of the catalog alone'):
+            driver.wait_for(
+                lambda: self.root.names('label', contains=words), words)
+        self.assertEqual(self.root.names('push button',
+                                         contains='Show in the Plots'), [])
+
     def test_show_in_plots(self):
         # As if the H200 of the shipped results were in this machine.
         identity = self.own_results(MACHINE)

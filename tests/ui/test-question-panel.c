@@ -77,22 +77,22 @@ test_limits (Fixture *fixture, gconstpointer data)
   QmLogScale *deadline = widgets_find (fixture->panel, QM_TYPE_LOG_SCALE, 1);
   guint notified;
 
-  g_assert_cmpfloat (qm_log_scale_get_value (budget), ==, 40000);
-  g_assert_cmpfloat (qm_log_scale_get_value (deadline), ==, 0);
+  g_assert_cmpfloat (widgets_get_double (budget, "value"), ==, 40000);
+  g_assert_cmpfloat (widgets_get_double (deadline, "value"), ==, 0);
 
   widgets_count_notify (fixture->advisor, "budget", &notified);
   qm_log_scale_set_value (budget, 127500);
   g_assert_cmpfloat (number (fixture, "budget"), ==, 127500);
   g_assert_cmpuint (notified, ==, 1);
   g_object_set (fixture->advisor, "budget", 20900.0, NULL);
-  g_assert_cmpfloat (qm_log_scale_get_value (budget), ==, 20900);
+  g_assert_cmpfloat (widgets_get_double (budget, "value"), ==, 20900);
   g_assert_cmpuint (notified, ==, 2);
 
   widgets_count_notify (fixture->advisor, "deadline", &notified);
   qm_log_scale_set_value (deadline, 30);
   g_assert_cmpfloat (number (fixture, "deadline"), ==, 30);
   g_object_set (fixture->advisor, "deadline", 0.0, NULL);
-  g_assert_cmpfloat (qm_log_scale_get_value (deadline), ==, 0);
+  g_assert_cmpfloat (widgets_get_double (deadline, "value"), ==, 0);
   g_assert_cmpuint (notified, ==, 2);
 
   /* The ends of the sliders are those of the advisor. */
@@ -110,10 +110,12 @@ test_models (Fixture *fixture, gconstpointer data)
   static const char *const models[] = { "pythia-160m", "vit-large", NULL };
   QmModelPicker *picker =
       widgets_find (fixture->panel, QM_TYPE_MODEL_PICKER, 0);
+  g_auto (GStrv) selected = NULL;
   g_auto (GStrv) actual = NULL;
 
   g_object_set (fixture->advisor, "models", models, NULL);
-  g_assert_true (g_strv_equal (qm_model_picker_get_selected (picker), models));
+  g_object_get (picker, "selected", &selected, NULL);
+  g_assert_true (g_strv_equal ((const char *const *) selected, models));
 
   qm_model_picker_set_selected (picker, models + 1);
   g_object_get (fixture->advisor, "models", &actual, NULL);
@@ -376,6 +378,7 @@ static void
 test_reset (Fixture *fixture, gconstpointer data)
 {
   static const char *const models[] = { "vit-large", NULL };
+  g_auto (GStrv) selected = NULL;
 
   g_object_set (fixture->advisor, "models", models, "budget", 1234.0,
                 "deadline", 12.0, "lifetime", 3.0, "as-in-paper", TRUE,
@@ -389,14 +392,14 @@ test_reset (Fixture *fixture, gconstpointer data)
     {
       QmLogScale *scale = widgets_find (fixture->panel, QM_TYPE_LOG_SCALE, i);
 
-      g_assert_cmpfloat (qm_log_scale_get_value (scale), ==,
+      g_assert_cmpfloat (widgets_get_double (scale, "value"), ==,
                          i == 0 ? 40000 : 0);
     }
   g_assert_true (gtk_check_button_get_active (check_of (fixture, "1")));
   g_assert_true (gtk_check_button_get_active (check_of (fixture, "Desktop")));
-  g_assert_cmpstr (qm_model_picker_get_selected (widgets_find (
-                       fixture->panel, QM_TYPE_MODEL_PICKER, 0))[0],
-                   ==, "pythia-1b");
+  g_object_get (widgets_find (fixture->panel, QM_TYPE_MODEL_PICKER, 0),
+                "selected", &selected, NULL);
+  g_assert_cmpstr (selected[0], ==, "pythia-1b");
 }
 
 #define ADD(name, function)                                             \

@@ -35,7 +35,8 @@ set_up (Fixture *fixture, gconstpointer data)
   g_assert_no_error (error);
   fixture->advisor = qm_advisor_new (widgets_catalog ());
   fixture->window = gtk_window_new ();
-  fixture->view = qm_results_view_new (fixture->advisor);
+  fixture->view =
+      g_object_new (QM_TYPE_RESULTS_VIEW, "advisor", fixture->advisor, NULL);
   g_signal_connect_swapped (fixture->view, "message", G_CALLBACK (message_cb),
                             fixture);
   gtk_window_set_default_size (GTK_WINDOW (fixture->window), 900, 700);

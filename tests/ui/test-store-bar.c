@@ -6,12 +6,15 @@
 #include "config.h"
 
 #include "pricing/quotes/qm-quote-store-backup.h"
+#include "tests/pricing/stored.h"
 #include "tests/ui/widgets.h"
 #include "ui/quotes/qm-backups-window.h"
 #include "ui/quotes/qm-store-bar.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 typedef struct
@@ -44,6 +47,18 @@ tear_down (Fixture *fixture, gconstpointer data)
   g_free (fixture->path);
 }
 
+static QmQuote *
+make_quote (int number)
+{
+  QmQuote *quote = qm_quote_new ();
+  QmQuoteLine *line = qm_quote_add_line (quote, QM_LINE_QUOTED);
+
+  quote->number = g_strdup_printf ("Q-%d", number);
+  g_strlcpy (quote->currency, "USD", sizeof quote->currency);
+  line->description = g_strnfill (2000, 'x');
+  return quote;
+}
+
 static void
 add_quotes (const char *path, int n)
 {
@@ -53,14 +68,9 @@ add_quotes (const char *path, int n)
   g_assert_no_error (error);
   for (int i = 0; i < n; i++)
     {
-      g_autoptr (QmQuote) quote = qm_quote_new ();
-      QmQuoteLine *line = qm_quote_add_line (quote, QM_LINE_QUOTED);
+      g_autoptr (QmQuote) quote = make_quote (i);
 
-      quote->number = g_strdup_printf ("Q-%d", i);
-      g_strlcpy (quote->currency, "USD", sizeof quote->currency);
-      line->description = g_strnfill (2000, 'x');
-      g_assert_cmpint (qm_quote_store_add (store, quote, NULL, NULL, &error), >,
-                       0);
+      g_assert_cmpint (add_quote (store, quote, NULL, NULL, &error), >, 0);
     }
 }
 
@@ -94,6 +104,18 @@ wait_for_problems (QmQuoteBook *book, gboolean some)
   while ((qm_quote_book_get_problems (book)[0] != NULL) != some)
     g_main_context_iteration (NULL, TRUE);
   widgets_settle ();
+}
+
+/* How many quotes the book lists. */
+static guint
+listed (QmQuoteBook *book)
+{
+  QmQuoteFilter filter = { 0 };
+  g_autoptr (GPtrArray) rows =
+      qm_quote_index_quotes (qm_quote_book_get_index (book), &filter,
+                             QM_QUOTE_SORT_ADDED, FALSE, 0, G_MAXUINT, NULL);
+
+  return rows->len;
 }
 
 static GtkWidget *
@@ -179,7 +201,7 @@ test_bring_back (Fixture *fixture, gconstpointer data)
   add_quotes (fixture->path, 3);
   {
     g_autoptr (QmQuoteStore) store = qm_quote_store_open (fixture->path, NULL);
-    g_autofree char *name = qm_quote_store_backup (store, NULL);
+    g_autofree char *name = back_up (store, NULL);
 
     g_assert_nonnull (name);
   }
@@ -193,7 +215,7 @@ test_bring_back (Fixture *fixture, gconstpointer data)
   widgets_find_button (backups, "Show File");
   press (backups, "Bring Back");
   wait_for_problems (book, FALSE);
-  while (qm_quote_index_n_quotes (qm_quote_book_get_index (book)) != 3)
+  while (listed (book) != 3)
     g_main_context_iteration (NULL, TRUE);
   g_assert_cmpstr (bar_text (window), ==, "");
   gtk_window_destroy (GTK_WINDOW (backups));
@@ -213,13 +235,84 @@ test_read_only (Fixture *fixture, gconstpointer data)
   book = open_book (fixture->path);
   window = show_bar (book);
   g_assert_nonnull (strstr (bar_text (window), "may not be written"));
-  g_assert_cmpuint (qm_quote_index_n_quotes (qm_quote_book_get_index (book)),
-                    ==, 3);
+  g_assert_cmpuint (listed (book), ==, 3);
   g_assert_false (qm_quote_book_is_writable (book));
   g_assert_cmpint (g_chmod (fixture->path, 0600), ==, 0);
   press (window, "Try Again");
   wait_for_problems (book, FALSE);
   g_assert_true (qm_quote_book_is_writable (book));
+  close_all (window, book);
+}
+
+/* From now on no file of this process can grow, as on a full disk; or else all
+ * can again. */
+static void
+fill_disk (gboolean full)
+{
+  static struct rlimit before;
+  struct rlimit limit;
+
+  if (full)
+    g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  limit = before;
+  if (full)
+    limit.rlim_cur = 0;
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &limit), ==, 0);
+}
+
+/* A disk that is full when the window opens: quotes count, and it is said that
+ * they cannot be changed; once there is room, the next try finds out. */
+static void
+test_full_disk (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (QmQuoteBook) book = NULL;
+  GtkWidget *window;
+
+  add_quotes (fixture->path, 3);
+  fill_disk (TRUE);
+  book = open_book (fixture->path);
+  window = show_bar (book);
+  fill_disk (FALSE);
+  g_assert_nonnull (strstr (bar_text (window), fixture->path));
+  g_assert_cmpuint (listed (book), ==, 3);
+  g_assert_false (qm_quote_book_is_writable (book));
+  press (window, "Try Again");
+  wait_for_problems (book, FALSE);
+  g_assert_true (qm_quote_book_is_writable (book));
+  g_assert_cmpstr (bar_text (window), ==, "");
+  close_all (window, book);
+}
+
+/* One that becomes full while it is open: what is not stored is told, and
+ * nothing else is lost. */
+static void
+test_fills_up (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (QmQuoteBook) book = NULL;
+  g_autoptr (GPtrArray) quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  g_autoptr (GArray) ids = NULL;
+  g_autoptr (GError) error = NULL;
+  GtkWidget *window;
+
+  add_quotes (fixture->path, 3);
+  book = open_book (fixture->path);
+  window = show_bar (book);
+  g_ptr_array_add (quotes, make_quote (4));
+  fill_disk (TRUE);
+  ids = qm_quote_book_add_all (book, quotes, NULL, NULL, &error);
+  fill_disk (FALSE);
+  g_assert_null (ids);
+  g_assert_nonnull (error);
+  g_assert_nonnull (strstr (error->message, fixture->path));
+  g_clear_error (&error);
+  g_assert_cmpuint (listed (book), ==, 3);
+
+  ids = qm_quote_book_add_all (book, quotes, NULL, NULL, &error);
+  g_assert_no_error (error);
+  while (listed (book) != 4)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_cmpstr (bar_text (window), ==, "");
   close_all (window, book);
 }
 
@@ -251,11 +344,16 @@ int
 main (int argc, char **argv)
 {
   widgets_init (&argc, &argv);
+  signal (SIGXFSZ, SIG_IGN);
   g_test_add ("/store-bar/damaged", Fixture, NULL, set_up, test_damaged,
               tear_down);
   g_test_add ("/store-bar/bring-back", Fixture, NULL, set_up, test_bring_back,
               tear_down);
   g_test_add ("/store-bar/read-only", Fixture, NULL, set_up, test_read_only,
+              tear_down);
+  g_test_add ("/store-bar/full-disk", Fixture, NULL, set_up, test_full_disk,
+              tear_down);
+  g_test_add ("/store-bar/fills-up", Fixture, NULL, set_up, test_fills_up,
               tear_down);
   g_test_add ("/store-bar/foreign", Fixture, NULL, set_up, test_foreign,
               tear_down);

@@ -10,6 +10,7 @@
 #include "ui/qm-problem-bar.h"
 #include "ui/qm-window.h"
 #include "ui/quotes/qm-quotes-page.h"
+#include "ui/quotes/qm-store-bar.h"
 
 #include <glib/gstdio.h>
 #include <malloc.h>
@@ -295,6 +296,36 @@ test_own_files (void)
   close_window (window);
 }
 
+/* Quotes that cannot be read are missed on every page: the advice rests on what
+ * is left. */
+static void
+test_store_everywhere (void)
+{
+  g_autofree char *path =
+      g_build_filename (g_getenv ("XDG_DATA_HOME"), "foreign.sqlite", NULL);
+  GtkWidget *window = qm_window_new (GTK_APPLICATION (application), NULL);
+  GtkWidget *bar = widgets_find (window, QM_TYPE_STORE_BAR, 0);
+
+  g_assert_cmpint (g_mkdir_with_parents (g_getenv ("XDG_DATA_HOME"), 0700), ==,
+                   0);
+  g_assert_true (g_file_set_contents (path, "mine", -1, NULL));
+  qm_window_open_catalog (QM_WINDOW (window), widgets_keeper ());
+  qm_window_open_quotes (QM_WINDOW (window), path);
+  gtk_window_present (GTK_WINDOW (window));
+  while (!gtk_widget_get_mapped (bar))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_nonnull (
+      strstr (gtk_label_get_text (widgets_find (bar, GTK_TYPE_LABEL, 0)),
+              "do not count"));
+  g_assert_true (
+      gtk_widget_get_mapped (widgets_find (window, QM_TYPE_ADVISOR_PAGE, 0)));
+  gtk_widget_activate_action (window, "win.show-page", "s", "quotes");
+  widgets_settle ();
+  g_assert_true (gtk_widget_get_mapped (bar));
+  close_window (window);
+  g_unlink (path);
+}
+
 /* What cannot be read again is told; what was read stays. */
 static void
 test_catalog_gone (void)
@@ -439,6 +470,7 @@ main (int argc, char **argv)
   g_test_add_func ("/window/catalog-everywhere", test_catalog_everywhere);
   g_test_add_func ("/window/catalog-gone", test_catalog_gone);
   g_test_add_func ("/window/own-files", test_own_files);
+  g_test_add_func ("/window/store-everywhere", test_store_everywhere);
   g_test_add_func ("/window/failure", test_failure);
   g_test_add_func ("/window/result-actions", test_result_actions);
   g_test_add_func ("/window/problems", test_problems);

@@ -143,6 +143,15 @@ widgets_count_visible (gpointer root, GType type)
   return count;
 }
 
+guint
+widgets_count_rows (gpointer root)
+{
+  GtkColumnView *view = widgets_find (root, GTK_TYPE_COLUMN_VIEW, 0);
+
+  return g_list_model_get_n_items (
+      G_LIST_MODEL (gtk_column_view_get_model (view)));
+}
+
 void
 widgets_settle (void)
 {
@@ -154,6 +163,24 @@ static void
 count_cb (guint *count)
 {
   (*count)++;
+}
+
+double
+widgets_get_double (gpointer object, const char *property)
+{
+  double value;
+
+  g_object_get (object, property, &value, NULL);
+  return value;
+}
+
+char *
+widgets_get_label (gpointer widget)
+{
+  /* Nothing is called so, and what it is called instead is told. */
+  return gtk_test_accessible_check_property (GTK_ACCESSIBLE (widget),
+                                             GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                             "\n");
 }
 
 void

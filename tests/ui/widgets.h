@@ -26,8 +26,17 @@ GtkWidget *widgets_find_button (gpointer root, const char *text);
 guint widgets_count (gpointer root, GType type);
 guint widgets_count_visible (gpointer root, GType type);
 
+/* How many rows the first table in `root` has. */
+guint widgets_count_rows (gpointer root);
+
 /* Runs the main loop until nothing is pending. */
 void widgets_settle (void);
+
+/* The value of a property that is a double. */
+double widgets_get_double (gpointer object, const char *property);
+
+/* What a widget is called for assistive technology. (transfer full) */
+char *widgets_get_label (gpointer widget);
 
 /* Counts notifications in *count. */
 void widgets_count_notify (gpointer object, const char *property, guint *count);

@@ -233,22 +233,6 @@ qm_advice_source_new (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
   return QM_PLOT_SOURCE (self);
 }
 
-QmAdvicePlotKind
-qm_advice_source_get_kind (QmAdviceSource *self)
-{
-  g_return_val_if_fail (QM_IS_ADVICE_SOURCE (self), QM_ADVICE_PLOT_OVERALL);
-
-  return self->kind;
-}
-
-guint
-qm_advice_source_get_topic (QmAdviceSource *self)
-{
-  g_return_val_if_fail (QM_IS_ADVICE_SOURCE (self), 0);
-
-  return self->topic;
-}
-
 static void
 qm_advice_source_finalize (GObject *object)
 {

@@ -20,8 +20,4 @@ G_DECLARE_FINAL_TYPE (
 QmPlotSource *
 qm_advice_source_new (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind);
 
-/* What it was made for. */
-QmAdvicePlotKind qm_advice_source_get_kind (QmAdviceSource *self);
-guint qm_advice_source_get_topic (QmAdviceSource *self);
-
 G_END_DECLS

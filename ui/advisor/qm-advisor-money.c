@@ -15,18 +15,22 @@ minor_of (const QmPurse *purse, double major)
   return major > 0 ? qm_money_from_double (major, purse->currency).minor : -1;
 }
 
+gboolean
+qm_advisor_owns_with_tax (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), FALSE);
+
+  return self->total_cost && (self->ownership.parts & QM_OWNERSHIP_TAX) != 0;
+}
+
 void
 qm_advisor_renew_purse (QmAdvisor *self)
 {
   QmPurse purse = qm_purse_default ();
-  gboolean taxed =
-      self->total_cost && (self->ownership.parts & QM_OWNERSHIP_TAX) != 0;
-
   if (self->rates != NULL)
     qm_purse_set_currency (&purse, self->currency, self->rates,
                            qm_date_today (), NULL);
-  /* A total cost that has tax has it already. */
-  purse.tax_percent = taxed ? 0 : self->tax;
+  purse.tax_percent = qm_advisor_owns_with_tax (self) ? 0 : self->tax;
   purse.gross = self->gross && purse.tax_percent > 0;
   purse.machine_least = minor_of (&purse, self->machine_least);
   purse.machine_most = minor_of (&purse, self->machine_most);

@@ -128,6 +128,10 @@ double qm_advisor_get_run_deadline_days (QmAdvisor *self);
 /* The money that is counted in.  Its budget is not set.  (transfer none) */
 const QmPurse *qm_advisor_get_purse (QmAdvisor *self);
 
+/* Whether the total cost contains a tax, so that "tax" is not added: "rebuilt"
+ * tells when that changed. */
+gboolean qm_advisor_owns_with_tax (QmAdvisor *self);
+
 /* The exchange rates.  (transfer none) (nullable) */
 QmRates *qm_advisor_get_rates (QmAdvisor *self);
 

@@ -560,20 +560,6 @@ qm_candidate_table_init (QmCandidateTable *self)
   qm_candidate_table_sort (self, QM_COLUMN_COST, GTK_SORT_ASCENDING);
 }
 
-GtkWidget *
-qm_candidate_table_new (void)
-{
-  return g_object_new (QM_TYPE_CANDIDATE_TABLE, NULL);
-}
-
-GListModel *
-qm_candidate_table_get_rows (QmCandidateTable *self)
-{
-  g_return_val_if_fail (QM_IS_CANDIDATE_TABLE (self), NULL);
-
-  return G_LIST_MODEL (self->sorted);
-}
-
 void
 qm_candidate_table_sort (QmCandidateTable *self,
                          QmCandidateColumn column,

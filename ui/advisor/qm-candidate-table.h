@@ -20,16 +20,9 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmCandidateTable, qm_candidate_table, QM, CANDIDATE_TABLE, GtkWidget)
 
-/* A table without an advisor; it has a property "advisor" (QmAdvisor). */
-GtkWidget *qm_candidate_table_new (void);
-
 /* Shows another advisor's candidates; NULL: none. */
 void qm_candidate_table_set_advisor (QmCandidateTable *self,
                                      QmAdvisor *advisor);
-
-/* The rows (of QmCandidateItem) in the order in which they are shown.
- * (transfer none) */
-GListModel *qm_candidate_table_get_rows (QmCandidateTable *self);
 
 /* Sorts by a column as a click on its header does. */
 void qm_candidate_table_sort (QmCandidateTable *self,

@@ -119,14 +119,6 @@ known_ids (QmModelPicker *self, const char *const *ids)
   return g_strv_builder_end (builder);
 }
 
-const char *const *
-qm_model_picker_get_selected (QmModelPicker *self)
-{
-  g_return_val_if_fail (QM_IS_MODEL_PICKER (self), NULL);
-
-  return (const char *const *) self->selected;
-}
-
 void
 qm_model_picker_set_selected (QmModelPicker *self, const char *const *ids)
 {

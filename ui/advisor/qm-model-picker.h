@@ -23,7 +23,7 @@ void qm_model_picker_set_catalog (QmModelPicker *self,
                                   const QmCatalog *catalog,
                                   const char *const *defaults);
 
-const char *const *qm_model_picker_get_selected (QmModelPicker *self);
+/* The property "selected". */
 void qm_model_picker_set_selected (QmModelPicker *self, const char *const *ids);
 
 /* Opens the list with the focus in its search. */

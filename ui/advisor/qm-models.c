@@ -21,8 +21,9 @@ qm_models_sorted (const QmCatalog *catalog)
   return sorted;
 }
 
-const char *
-qm_models_group_title (QmModelGroup group)
+/* What a group is called, translated. */
+static const char *
+group_title (QmModelGroup group)
 {
   switch (group)
     {
@@ -55,7 +56,7 @@ group_of (GtkListBoxRow *row)
 static void
 update_header (GtkListBoxRow *row, GtkListBoxRow *before, gpointer user_data)
 {
-  const char *title = qm_models_group_title (group_of (row));
+  const char *title = group_title (group_of (row));
   GtkWidget *header = gtk_list_box_row_get_header (row);
 
   if (before != NULL && group_of (before) == group_of (row))

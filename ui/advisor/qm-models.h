@@ -14,9 +14,6 @@ G_BEGIN_DECLS
  * has them.  (transfer full) */
 GPtrArray *qm_models_sorted (const QmCatalog *catalog);
 
-/* What a group is called, translated. */
-const char *qm_models_group_title (QmModelGroup group);
-
 /* Says which model's row `row` is, for the headers of its list. */
 void qm_models_mark_row (GtkListBoxRow *row, const QmModel *model);
 

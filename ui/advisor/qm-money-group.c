@@ -15,6 +15,7 @@ struct _QmMoneyGroup
 
   GtkWidget *reset_button;
   QmListRow *currency_row;
+  AdwActionRow *tax_row;
   GtkWidget *tax_spin;
   GtkAdjustment *tax_adjustment;
   GtkWidget *gross_row;
@@ -62,14 +63,19 @@ is_default (QmMoneyGroup *self, const char *property)
 static void
 changed_cb (QmMoneyGroup *self)
 {
-  gboolean changed = FALSE;
+  gboolean changed = FALSE, taxed;
   double tax;
 
   for (guint i = 0; i < G_N_ELEMENTS (properties); i++)
     changed |= !is_default (self, properties[i]);
   gtk_widget_set_visible (self->reset_button, changed);
   g_object_get (self->advisor, "tax", &tax, NULL);
-  gtk_widget_set_sensitive (self->gross_row, tax > 0);
+  taxed = qm_advisor_owns_with_tax (self->advisor);
+  gtk_widget_set_sensitive (self->gross_row, tax > 0 && !taxed);
+  adw_action_row_set_subtitle (
+      self->tax_row,
+      taxed ? _ ("Not added: the total cost contains a tax already")
+            : _ ("Percent of the price that come on top; 0: not told"));
 }
 
 static void
@@ -159,6 +165,8 @@ qm_money_group_set_advisor (QmMoneyGroup *self, QmAdvisor *advisor)
       g_signal_connect_object (advisor, signal, G_CALLBACK (changed_cb), self,
                                G_CONNECT_SWAPPED);
     }
+  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (changed_cb), self,
+                           G_CONNECT_SWAPPED);
   changed_cb (self);
 }
 
@@ -184,6 +192,7 @@ qm_money_group_class_init (QmMoneyGroupClass *klass)
                                         reset_button);
   gtk_widget_class_bind_template_child (widget_class, QmMoneyGroup,
                                         currency_row);
+  gtk_widget_class_bind_template_child (widget_class, QmMoneyGroup, tax_row);
   gtk_widget_class_bind_template_child (widget_class, QmMoneyGroup, tax_spin);
   gtk_widget_class_bind_template_child (widget_class, QmMoneyGroup,
                                         tax_adjustment);

@@ -369,12 +369,6 @@ qm_plot_grid_init (QmPlotGrid *self)
         g_ptr_array_new_with_free_func ((GDestroyNotify) gtk_widget_unparent);
 }
 
-GtkWidget *
-qm_plot_grid_new (void)
-{
-  return g_object_new (QM_TYPE_PLOT_GRID, NULL);
-}
-
 QmPlotView *
 qm_plot_grid_get_view (QmPlotGrid *self, guint topic, QmAdvicePlotKind kind)
 {

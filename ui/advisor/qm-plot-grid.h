@@ -15,9 +15,6 @@ G_BEGIN_DECLS
 #define QM_TYPE_PLOT_GRID (qm_plot_grid_get_type ())
 G_DECLARE_FINAL_TYPE (QmPlotGrid, qm_plot_grid, QM, PLOT_GRID, GtkWidget)
 
-/* Property "advisor" (QmAdvisor, may be NULL). */
-GtkWidget *qm_plot_grid_new (void);
-
 /* Sets the property. */
 void qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor);
 

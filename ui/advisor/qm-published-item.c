@@ -57,8 +57,9 @@ qm_published_item_get_name (QmPublishedItem *self)
   return self->name;
 }
 
-gboolean
-qm_published_item_is_bad (QmPublishedItem *self)
+/* Whether the audit has something against the published time. */
+static gboolean
+is_bad (QmPublishedItem *self)
 {
   g_return_val_if_fail (QM_IS_PUBLISHED_ITEM (self), FALSE);
 
@@ -121,7 +122,7 @@ fill_keys (QmPublishedItem *self, const QmCompared *row)
     self->keys[i] = NAN;
   self->keys[QM_PUBLISHED_PUBLISHED] = row->published->days;
   self->keys[QM_PUBLISHED_RATIO] = row->ratio;
-  if (qm_published_item_is_bad (self))
+  if (is_bad (self))
     self->keys[QM_PUBLISHED_AUDIT] = row->utilization;
   if (yardstick == NULL)
     return;

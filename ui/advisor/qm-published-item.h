@@ -45,9 +45,6 @@ const char *qm_published_item_get_text (QmPublishedItem *self,
 /* What a screen reader says of the row. */
 const char *qm_published_item_get_name (QmPublishedItem *self);
 
-/* Whether the audit has something against the published time. */
-gboolean qm_published_item_is_bad (QmPublishedItem *self);
-
 /* Compares for sorting; what is not known comes last in both directions. */
 int qm_published_item_compare (QmPublishedItem *self,
                                QmPublishedItem *other,

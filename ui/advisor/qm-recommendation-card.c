@@ -666,17 +666,3 @@ qm_recommendation_card_init (QmRecommendationCard *self)
     add_alternative (self, i);
   gtk_widget_set_visible (self->box, FALSE);
 }
-
-GtkWidget *
-qm_recommendation_card_new (void)
-{
-  return g_object_new (QM_TYPE_RECOMMENDATION_CARD, NULL);
-}
-
-guint
-qm_recommendation_card_get_topic (QmRecommendationCard *self)
-{
-  g_return_val_if_fail (QM_IS_RECOMMENDATION_CARD (self), 0);
-
-  return self->topic;
-}

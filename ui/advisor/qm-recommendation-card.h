@@ -19,14 +19,8 @@ G_DECLARE_FINAL_TYPE (QmRecommendationCard,
                       RECOMMENDATION_CARD,
                       GtkWidget)
 
-/* A card without an advisor; it has a property "advisor" (QmAdvisor). */
-GtkWidget *qm_recommendation_card_new (void);
-
 /* Speaks for another advisor; NULL: for none. */
 void qm_recommendation_card_set_advisor (QmRecommendationCard *self,
                                          QmAdvisor *advisor);
-
-/* The topic that is told in full. */
-guint qm_recommendation_card_get_topic (QmRecommendationCard *self);
 
 G_END_DECLS

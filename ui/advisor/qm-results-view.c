@@ -366,11 +366,3 @@ qm_results_view_init (QmResultsView *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
 }
-
-GtkWidget *
-qm_results_view_new (QmAdvisor *advisor)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
-
-  return g_object_new (QM_TYPE_RESULTS_VIEW, "advisor", advisor, NULL);
-}

@@ -25,7 +25,4 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmResultsView, qm_results_view, QM, RESULTS_VIEW, GtkWidget)
 
-/* A view of `advisor`'s answers. */
-GtkWidget *qm_results_view_new (QmAdvisor *advisor);
-
 G_END_DECLS

@@ -561,23 +561,6 @@ qm_bench_process_kill (QmBenchProcess *self)
     stop_step (self);
 }
 
-void
-qm_bench_process_signal (QmBenchProcess *self, int number)
-{
-  g_return_if_fail (QM_IS_BENCH_PROCESS (self));
-
-  if (self->running && self->child != NULL && !self->exited)
-    g_subprocess_send_signal (self->child, number);
-}
-
-gboolean
-qm_bench_process_get_running (QmBenchProcess *self)
-{
-  g_return_val_if_fail (QM_IS_BENCH_PROCESS (self), FALSE);
-
-  return self->running;
-}
-
 char *
 qm_bench_process_get_log (QmBenchProcess *self)
 {

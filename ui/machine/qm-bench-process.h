@@ -91,12 +91,6 @@ void qm_bench_process_stop (QmBenchProcess *self);
 /* Kills it and all that it started; "ended" follows. */
 void qm_bench_process_kill (QmBenchProcess *self);
 
-/* Sends it a signal that it understands; nothing where it does not run. */
-void qm_bench_process_signal (QmBenchProcess *self, int number);
-
-/* From the start to "ended". */
-gboolean qm_bench_process_get_running (QmBenchProcess *self);
-
 /* The last lines of its standard error: valid UTF-8 without control characters
  * but the ends of lines, QM_BENCH_MAX_LOG bytes before that.  (transfer full)
  */

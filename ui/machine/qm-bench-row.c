@@ -19,10 +19,7 @@ struct _QmBenchRow
   gboolean offloads;
   int gpus;
   gboolean checkpointing;
-  gboolean half;
-  gboolean known;
   gint64 micro_batch;
-  gint64 accumulation;
 
   QmBenchRowState state;
   double progress;
@@ -166,9 +163,6 @@ qm_bench_row_update (QmBenchRow *self, const json_t *line)
 
   state = state_of (line);
   used = whole_of (line, "used_bytes");
-  self->half = is_set (line, "half");
-  self->known = is_set (line, "known");
-  self->accumulation = whole_of (line, "accumulation");
   self->days = number_of (line, "days");
   self->step = number_of (line, "step_s");
   self->mfu = number_of (line, "mfu");
@@ -319,30 +313,6 @@ qm_bench_row_get_micro_batch (QmBenchRow *self)
   g_return_val_if_fail (QM_IS_BENCH_ROW (self), -1);
 
   return self->micro_batch;
-}
-
-gint64
-qm_bench_row_get_accumulation (QmBenchRow *self)
-{
-  g_return_val_if_fail (QM_IS_BENCH_ROW (self), -1);
-
-  return self->accumulation;
-}
-
-gboolean
-qm_bench_row_get_half (QmBenchRow *self)
-{
-  g_return_val_if_fail (QM_IS_BENCH_ROW (self), FALSE);
-
-  return self->half;
-}
-
-gboolean
-qm_bench_row_get_known (QmBenchRow *self)
-{
-  g_return_val_if_fail (QM_IS_BENCH_ROW (self), FALSE);
-
-  return self->known;
 }
 
 QmBenchFigure

@@ -86,15 +86,8 @@ int qm_bench_row_get_gpus (QmBenchRow *self);
 const char *qm_bench_row_get_sharding (QmBenchRow *self);
 const char *qm_bench_row_get_offloading (QmBenchRow *self);
 
-/* Samples of one pass, and passes of a step. */
+/* Samples of one pass. */
 gint64 qm_bench_row_get_micro_batch (QmBenchRow *self);
-gint64 qm_bench_row_get_accumulation (QmBenchRow *self);
-
-/* Whether this is half of the largest micro-batch that fits. */
-gboolean qm_bench_row_get_half (QmBenchRow *self);
-
-/* Whether it was in the results file before this run. */
-gboolean qm_bench_row_get_known (QmBenchRow *self);
 
 /* Seconds of a training step, and days of the training: measured where the
  * state says so; before that days may be predicted, with their interval. */

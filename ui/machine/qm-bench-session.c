@@ -197,18 +197,6 @@ qm_bench_session_pause (QmBenchSession *self)
 }
 
 void
-qm_bench_session_pause_after (QmBenchSession *self)
-{
-  g_return_if_fail (QM_IS_BENCH_SESSION (self));
-
-  if (self->state != QM_BENCH_SESSION_RUNNING)
-    return;
-  self->next = QM_BENCH_SESSION_PAUSED;
-  qm_bench_process_signal (self->process, SIGUSR1);
-  qm_bench_session_set_state (self, QM_BENCH_SESSION_STOPPING);
-}
-
-void
 qm_bench_session_cancel (QmBenchSession *self)
 {
   g_return_if_fail (QM_IS_BENCH_SESSION (self));

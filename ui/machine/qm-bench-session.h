@@ -17,8 +17,7 @@
  * see qm_bench_session_restore().
  *
  * Pausing stops the measurement that runs, of which nothing is kept: it begins
- * anew when the session goes on.  qm_bench_session_pause_after() lets it be
- * finished. */
+ * anew when the session goes on. */
 
 #pragma once
 
@@ -100,9 +99,6 @@ void qm_bench_session_set_again (QmBenchSession *self, gboolean again);
 
 /* Stops the measurement that runs; PAUSED follows. */
 void qm_bench_session_pause (QmBenchSession *self);
-
-/* Lets the measurement that runs be finished; PAUSED follows. */
-void qm_bench_session_pause_after (QmBenchSession *self);
 
 /* Stops, and forgets what was not done; READY follows. */
 void qm_bench_session_cancel (QmBenchSession *self);

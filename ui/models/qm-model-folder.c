@@ -13,8 +13,8 @@
 #include <limits.h>
 #include <string.h>
 
-void
-qm_own_model_free (QmOwnModel *model)
+static void
+free_model (QmOwnModel *model)
 {
   qm_model_file_clear (&model->file);
   g_free (model->path);
@@ -67,7 +67,7 @@ GPtrArray *
 qm_model_folder_list (void)
 {
   GPtrArray *models =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_own_model_free);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) free_model);
   g_autofree char *folder = folder_path ();
   g_autoptr (GDir) dir = folder != NULL ? g_dir_open (folder, 0, NULL) : NULL;
   const char *name;

@@ -19,9 +19,6 @@ typedef struct
   QmModelFile file;
 } QmOwnModel;
 
-void qm_own_model_free (QmOwnModel *model);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmOwnModel, qm_own_model_free)
-
 /* The models that can be read, QmOwnModel, by their names.  (transfer full) */
 GPtrArray *qm_model_folder_list (void);
 

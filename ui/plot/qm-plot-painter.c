@@ -52,14 +52,6 @@ qm_plot_painter_free (QmPlotPainter *painter)
   g_free (painter);
 }
 
-const QmPlotLayout *
-qm_plot_painter_layout (const QmPlotPainter *painter)
-{
-  g_return_val_if_fail (painter != NULL, NULL);
-
-  return painter->kept ? &painter->frame.layout : NULL;
-}
-
 /* The markers' pixels outlive a new size: only their places change. */
 static void
 keep_frame (QmPlotPainter *painter,

@@ -25,10 +25,6 @@ void qm_plot_painter_free (QmPlotPainter *painter);
  * and hovered point, and whether points are dimmed. */
 void qm_plot_painter_reset (QmPlotPainter *painter);
 
-/* The layout that is drawn with.  Returns NULL before the first drawing and
- * after a reset.  (transfer none) (nullable) */
-const QmPlotLayout *qm_plot_painter_layout (const QmPlotPainter *painter);
-
 /* Draws as qm_plot_draw() does.  A change of the size is noticed. */
 void qm_plot_painter_draw (QmPlotPainter *painter,
                            cairo_t *cr,

@@ -151,31 +151,6 @@ qm_plot_position (const QmPlotLayout *layout,
 }
 
 static double
-value_at (double fraction, double min, double max, gboolean is_log)
-{
-  if (is_log)
-    return exp (log (min) + fraction * log (max / min));
-  return min + fraction * (max - min);
-}
-
-void
-qm_plot_value (const QmPlotLayout *layout,
-               double user_x,
-               double user_y,
-               double *x,
-               double *y)
-{
-  g_return_if_fail (layout != NULL);
-
-  *x = value_at ((user_x - layout->left) / (layout->right - layout->left),
-                 layout->x_min, layout->x_max, layout->x_log);
-  if (qm_plot_has_zero (layout) && user_x <= layout->zero_right)
-    *x = 0;
-  *y = value_at ((layout->bottom - user_y) / (layout->bottom - layout->top),
-                 layout->y_min, layout->y_max, layout->y_log);
-}
-
-static double
 square_reach (const QmPlotTheme *theme, const QmPlotPoint *point, double reach)
 {
   reach += qm_plot_marker_radius (theme, point->weight);

@@ -200,19 +200,14 @@ void qm_plot_draw (cairo_t *cr,
                    const QmPlotTheme *theme,
                    QmPlotLayers layers);
 
-/* From data to user units and back.  Positions outside the visible range are
- * extrapolated; qm_plot_position() returns FALSE where there is none (log of a
- * value <= 0, but for an x of 0 that has a place). */
+/* From data to user units.  Positions outside the visible range are
+ * extrapolated.  Returns FALSE where there is none (log of a value <= 0, but
+ * for an x of 0 that has a place). */
 gboolean qm_plot_position (const QmPlotLayout *layout,
                            double x,
                            double y,
                            double *user_x,
                            double *user_y);
-void qm_plot_value (const QmPlotLayout *layout,
-                    double user_x,
-                    double user_y,
-                    double *x,
-                    double *y);
 
 /* Whether the point of an index can be drawn, in sight or not. */
 gboolean qm_plot_is_drawn (const QmPlotData *data, guint index);

@@ -247,15 +247,6 @@ qm_price_history_new (GtkWindow *parent, QmQuoteBook *book, const char *item)
   return GTK_WIDGET (self);
 }
 
-guint
-qm_price_history_get_n_points (QmPriceHistory *self)
-{
-  g_return_val_if_fail (QM_IS_PRICE_HISTORY (self), 0);
-
-  return self->source != NULL ? qm_plot_source_get_data (self->source)->n_points
-                              : 0;
-}
-
 static void
 zoom_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {

@@ -25,7 +25,4 @@ qm_price_history_new (GtkWindow *parent, QmQuoteBook *book, const char *item);
  * any more. */
 void qm_price_history_set_item (QmPriceHistory *self, const char *item);
 
-/* How many prices are drawn; 0 while they are read. */
-guint qm_price_history_get_n_points (QmPriceHistory *self);
-
 G_END_DECLS

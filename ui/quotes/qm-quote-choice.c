@@ -19,6 +19,24 @@ qm_quote_choice_get (GtkDropDown *choice, GStrv values)
   return values[selected - 1];
 }
 
+/* Whether a choice shows these names. */
+static gboolean
+has_names (GtkDropDown *choice, GListModel *names)
+{
+  GListModel *shown = gtk_drop_down_get_model (choice);
+  guint n = g_list_model_get_n_items (names);
+
+  if (!GTK_IS_STRING_LIST (shown) || g_list_model_get_n_items (shown) != n)
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    if (strcmp (gtk_string_list_get_string (GTK_STRING_LIST (shown), i),
+                gtk_string_list_get_string (GTK_STRING_LIST (names), i))
+        != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* The same values may have other names, where the catalog has. */
 static void
 fill_choice (GtkDropDown *choice,
              GStrv *values,
@@ -30,7 +48,8 @@ fill_choice (GtkDropDown *choice,
 
   if (*values != NULL
       && g_strv_equal ((const char *const *) *values,
-                       (const char *const *) new_values))
+                       (const char *const *) new_values)
+      && has_names (choice, G_LIST_MODEL (names)))
     return;
   for (guint i = 0; before != NULL && new_values[i] != NULL; i++)
     if (g_str_equal (new_values[i], before))

@@ -381,14 +381,6 @@ qm_quote_list_unmark_all (QmQuoteList *self)
   g_signal_emit (self, signals[MARKED], 0);
 }
 
-guint
-qm_quote_list_get_n_listed (QmQuoteList *self)
-{
-  g_return_val_if_fail (QM_IS_QUOTE_LIST (self), 0);
-
-  return self->model != NULL ? qm_quote_model_n_rows (self->model) : 0;
-}
-
 gboolean
 qm_quote_list_focus_rows (QmQuoteList *self)
 {

@@ -45,9 +45,6 @@ gboolean qm_quote_list_is_marked (QmQuoteList *self, gint64 id);
 void qm_quote_list_mark (QmQuoteList *self, gint64 id, gboolean marked);
 void qm_quote_list_unmark_all (QmQuoteList *self);
 
-/* How many quotes are listed. */
-guint qm_quote_list_get_n_listed (QmQuoteList *self);
-
 /* Shows only the most important columns, and takes one press for activating. */
 void qm_quote_list_set_narrow (QmQuoteList *self, gboolean narrow);
 

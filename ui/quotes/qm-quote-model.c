@@ -296,14 +296,6 @@ qm_quote_model_touch (QmQuoteModel *self)
 }
 
 guint
-qm_quote_model_n_rows (QmQuoteModel *self)
-{
-  g_return_val_if_fail (QM_IS_QUOTE_MODEL (self), 0);
-
-  return self->rows->len;
-}
-
-guint
 qm_quote_model_find (QmQuoteModel *self, gint64 id)
 {
   g_return_val_if_fail (QM_IS_QUOTE_MODEL (self), G_MAXUINT);

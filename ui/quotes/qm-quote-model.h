@@ -35,9 +35,6 @@ qm_quote_model_set_rows (QmQuoteModel *self, GPtrArray *rows, gboolean anew);
 /* Has everything filled in again, for what is known of quotes elsewhere. */
 void qm_quote_model_touch (QmQuoteModel *self);
 
-/* How many rows there are, whether or not they are there for GTK yet. */
-guint qm_quote_model_n_rows (QmQuoteModel *self);
-
 /* Where a quote is among what is there for GTK; GTK_INVALID_LIST_POSITION,
  * which is G_MAXUINT: it is not. */
 guint qm_quote_model_find (QmQuoteModel *self, gint64 id);

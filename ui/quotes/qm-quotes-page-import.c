@@ -54,8 +54,11 @@ import_text (QmQuotesPage *self, const char *text)
   import_readers (self, readers);
 }
 
-void
-qm_quotes_page_import_files (QmQuotesPage *self, GListModel *files)
+/* Imports files: what was read is shown before it is stored.
+ *
+ * files: of GFile. */
+static void
+import_files (QmQuotesPage *self, GListModel *files)
 {
   g_autoptr (GPtrArray) readers =
       g_ptr_array_new_with_free_func (g_object_unref);
@@ -82,7 +85,7 @@ import_file_list (QmQuotesPage *self, const GValue *value)
 
   for (GSList *iter = files; iter != NULL; iter = iter->next)
     g_list_store_append (store, iter->data);
-  qm_quotes_page_import_files (self, G_LIST_MODEL (store));
+  import_files (self, G_LIST_MODEL (store));
 }
 
 /* Files. */
@@ -95,7 +98,7 @@ chosen_cb (QmQuotesPage *self, int response)
   if (response == GTK_RESPONSE_ACCEPT)
     files = gtk_file_chooser_get_files (GTK_FILE_CHOOSER (self->chooser));
   if (files != NULL)
-    qm_quotes_page_import_files (self, files);
+    import_files (self, files);
   g_clear_object (&self->chooser);
 }
 

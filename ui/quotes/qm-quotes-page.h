@@ -26,9 +26,4 @@ GtkWidget *qm_quotes_page_new (QmQuoteBook *book, QmPriceWatch *watch);
 /* Moves the focus to where quotes are searched. */
 void qm_quotes_page_focus_search (QmQuotesPage *self);
 
-/* Imports files: what was read is shown before it is stored.
- *
- * files: of GFile. */
-void qm_quotes_page_import_files (QmQuotesPage *self, GListModel *files);
-
 G_END_DECLS
