@@ -371,6 +371,8 @@ kind_name (QmDocumentKind kind)
       return "page";
     case QM_DOCUMENT_WORKBOOK:
       return "workbook";
+    case QM_DOCUMENT_PDF:
+      return "pdf";
     case QM_DOCUMENT_CSV:
     case QM_DOCUMENT_OTHER:
     default:
@@ -471,6 +473,8 @@ kind_text (QmDocumentKind kind)
       return _ ("a web page");
     case QM_DOCUMENT_WORKBOOK:
       return _ ("a workbook");
+    case QM_DOCUMENT_PDF:
+      return _ ("a PDF");
     case QM_DOCUMENT_CSV:
     case QM_DOCUMENT_OTHER:
     default:
@@ -680,9 +684,10 @@ qm_cli_quotes_import (const char *const *arguments, GError **error)
     .name = "quotes import",
     .parameters = _ ("FILE|ADDRESS|-…"),
     .summary = _ ("Reads quotes and stores them: workbooks (XLSX and ODS), "
-                  "tables as CSV, UBL\nquotations, web pages, and the "
-                  "project’s own format, told apart by their content.\nWhere "
-                  "one document cannot be read, nothing is stored of any."),
+                  "PDFs with text, tables as\nCSV, UBL quotations, web pages, "
+                  "and the project’s own format, told apart by their\ncontent. "
+                  "Where one document cannot be read, nothing is stored of "
+                  "any."),
     .description = _ ("What a table’s columns hold is found out by their "
                       "names, asked for where that is\nnot enough, and "
                       "remembered for the next table like it."),

@@ -226,10 +226,12 @@ qm_cli_mapping_read (const QmCliMapping *typed,
                             ? qm_document_kind (data, size, name, media_type)
                             : QM_DOCUMENT_OTHER;
 
-  if (kind == QM_DOCUMENT_WORKBOOK)
+  if (kind == QM_DOCUMENT_WORKBOOK || kind == QM_DOCUMENT_PDF)
     {
       g_bytes_unref (table);
-      table = qm_import_sheet (bytes, NULL, NULL, NULL, NULL, error);
+      table = kind == QM_DOCUMENT_PDF
+                  ? qm_import_pdf (bytes, NULL, NULL, error)
+                  : qm_import_sheet (bytes, NULL, NULL, NULL, NULL, error);
       if (table == NULL)
         return NULL;
       data = g_bytes_get_data (table, &size);

@@ -113,7 +113,8 @@ static const FieldWords fields[] = {
     "regeltotaal|totaal excl btw|totaal incl btw|valor total|preco total|"
     "montante|valor|mt|mnt|mt total|mnt total|vlr total|vl total|px total|"
     "wartosc|wartosc netto|razem|suma|kwota|kwota netto|"
-    "wartosc brutto|belob|summa|sum|celkem" },
+    "wartosc brutto|belob|summa|sum|celkem|totale mensile|monthly total|"
+    "total mensuel|total mensual" },
   { QM_CSV_CURRENCY,
     "currency|ccy|curr|currency code|wahrung|waehrung|devise|monnaie|moneda|"
     "divisa|valuta|munt|moeda|waluta|mena" },

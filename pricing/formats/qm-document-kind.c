@@ -97,7 +97,6 @@ is_binary (const char *data, gsize size)
     gsize length;
   } marks[] = {
     { "PK\x05\x06", 4 },
-    { "%PDF", 4 },
     { "\xd0\xcf\x11\xe0", 4 },
     { "\x89PNG", 4 },
     { "\xff\xd8\xff", 3 },
@@ -139,6 +138,8 @@ qm_document_kind (const char *data,
 
   if (size > 0 && qm_workbook_may_be (data, size))
     return QM_DOCUMENT_WORKBOOK;
+  if (starts_with (data, size, "%PDF", 4))
+    return QM_DOCUMENT_PDF;
   if (size == 0 || is_binary (data, size))
     return QM_DOCUMENT_OTHER;
   text = get_beginning (data, size);

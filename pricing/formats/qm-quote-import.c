@@ -53,11 +53,6 @@ refuse_other (const Document *document, GError **error)
     message = _ ("This is a file of an old spreadsheet or word processor, or "
                  "one with a password. Open it there, save it without a "
                  "password as XLSX, ODS or CSV, and import that.");
-  else if (memcmp (data, "%PDF", MIN (document->size, 4)) == 0)
-    message = _ ("This is a PDF, from which prices cannot be read reliably. "
-                 "Ask the vendor for the quote as a spreadsheet or UBL, copy "
-                 "its table into a spreadsheet and import that, or type it "
-                 "in.");
   else
     message = _ ("This is neither a table nor a quotation, but perhaps a "
                  "picture or something compressed. Save it as CSV, or type "
@@ -233,6 +228,45 @@ read_workbook (QmImport *import, const Document *document, GError **error)
   return TRUE;
 }
 
+/* Where words stand tells less than cells do. */
+static void
+tell_pdf (QmImport *import, gboolean damaged)
+{
+  for (guint i = 0; i < import->quotes->len; i++)
+    {
+      QmQuote *quote = g_ptr_array_index (import->quotes, i);
+
+      qm_quote_add_finding (
+          quote, QM_FINDING_NOTE, NULL,
+          _ ("The table was read off a PDF by where its words "
+             "stand. Compare it with the PDF before you rely "
+             "on it."));
+      if (damaged)
+        qm_quote_add_finding (quote, QM_FINDING_WARNING, NULL,
+                              _ ("Something in the PDF is damaged, and may be "
+                                 "missing here."));
+    }
+}
+
+static gboolean
+read_pdf (QmImport *import, const Document *document, GError **error)
+{
+  g_autoptr (GBytes) bytes =
+      g_bytes_new_static (document->data, document->size);
+  gboolean damaged = FALSE;
+  g_autoptr (GBytes) table =
+      qm_import_pdf (bytes, &damaged, document->cancellable, error);
+  Document inner = *document;
+
+  if (table == NULL)
+    return FALSE;
+  inner.data = g_bytes_get_data (table, &inner.size);
+  if (!read_table (import, &inner, error))
+    return FALSE;
+  tell_pdf (import, damaged);
+  return TRUE;
+}
+
 static gboolean
 read_kind (QmImport *import, const Document *document, GError **error)
 {
@@ -251,6 +285,8 @@ read_kind (QmImport *import, const Document *document, GError **error)
       return read_table (import, document, error);
     case QM_DOCUMENT_WORKBOOK:
       return read_workbook (import, document, error);
+    case QM_DOCUMENT_PDF:
+      return read_pdf (import, document, error);
     case QM_DOCUMENT_OTHER:
     default:
       return refuse_other (document, error);

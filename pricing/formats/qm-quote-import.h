@@ -27,6 +27,7 @@ typedef enum
   QM_DOCUMENT_PAGE, /* HTML */
   QM_DOCUMENT_CSV,
   QM_DOCUMENT_WORKBOOK, /* XLSX or ODS, or else refused by what it has */
+  QM_DOCUMENT_PDF,      /* with text, or else refused */
   QM_DOCUMENT_OTHER     /* nothing that is read */
 } QmDocumentKind;
 
@@ -108,6 +109,19 @@ GBytes *qm_import_sheet (GBytes *bytes,
                          guint *n_above,
                          GCancellable *cancellable,
                          GError **error);
+
+/* The table of a PDF, as CSV, with what stands around it.  Another process
+ * reads it: pricing/formats/qm-pdf-child.h.
+ *
+ * damaged: (out) (optional): whether something in it could not be read.
+ *
+ * Returns: (transfer full): the table; or NULL with an error of QM_READ_ERROR:
+ *   there is no pdftotext, or the PDF has no text, a password or too much, or
+ *   is damaged; or of G_IO_ERROR where it was cancelled. */
+GBytes *qm_import_pdf (GBytes *bytes,
+                       gboolean *damaged,
+                       GCancellable *cancellable,
+                       GError **error);
 
 /* Reads a document.
  *

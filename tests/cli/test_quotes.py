@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import time
+import unittest
 
 import harness
 from loopback import PAGE, RATES, Site
@@ -17,7 +19,53 @@ from quotes import EARLIER, LATER, OFFER, SAMPLES, TODAY, QuotesTest
 BOOKS = "de-miete.ods", "de-projektnachlass.ods", "us-packs.xlsx"
 
 
+def make_pdf(*texts):
+    """One page with texts, each with its place in points."""
+    content = "".join("BT /F 10 Tf 1 0 0 1 %d %d Tm (%s) Tj ET\n" % text
+                      for text in texts)
+    objects = ("<< /Type /Catalog /Pages 2 0 R >>",
+               "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+               "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents "
+               "4 0 R /Resources << /Font << /F << /Type /Font /Subtype /Type1 "
+               "/BaseFont /Helvetica >> >> >> >>",
+               "<< /Length %d >>\nstream\n%s\nendstream"
+               % (len(content), content))
+    pdf, places = "%PDF-1.4\n", ""
+    for number, text in enumerate(objects, 1):
+        places += "%010d 00000 n \n" % len(pdf)
+        pdf += "%d 0 obj\n%s\nendobj\n" % (number, text)
+    return ("%sxref\n0 5\n0000000000 65535 f \n%strailer\n<< /Size 5 /Root 1 0 "
+            "R >>\nstartxref\n%d\n%%%%EOF\n" % (pdf, places, len(pdf)))
+
+
 class ImportTest(QuotesTest):
+    @unittest.skipUnless(shutil.which("pdftotext"), "there is no pdftotext")
+    def test_pdf(self):
+        """By where words stand; and what is needed for it is said."""
+        path = self.write("offer.pdf", make_pdf(
+            (50, 740, "Quotation Q-17"), (50, 725, "Vendor: Delta Computers"),
+            (50, 710, "Valid until: 2030-12-31"), (50, 680, "Description"),
+            (320, 680, "Qty"), (380, 680, "Unit price"), (480, 680, "Total USD"),
+            (50, 660, "NVIDIA L40S 48GB,"), (320, 660, "2"),
+            (380, 660, "7000.00"), (480, 660, "14000.00"), (50, 648, "passive"),
+            (50, 620, "Shipping"), (480, 620, "90.00"),
+            (50, 600, "Total"), (480, 600, "14090.00")))
+        document, = self.ask_json("import", path)["documents"]
+        quote, = document["quotes"]
+        self.assertEqual(document["kind"], "pdf")
+        self.assertEqual([quote[name] for name in
+                          ("vendor", "number", "valid_until", "currency")],
+                         ["Delta Computers", "Q-17", "2030-12-31", "USD"])
+        self.assertEqual(quote["computed"]["net"], "14090.00")
+        self.assertEqual([line["description"] for line in quote["lines"]],
+                         ["NVIDIA L40S 48GB, passive"])
+        self.assertIn("PDF", json.dumps(quote["findings"]))
+        empty = self.path("nothing")
+        os.mkdir(empty)
+        self.refuse_quotes("import", self.write("other.pdf", make_pdf(
+            (50, 740, "Hello"))), says="poppler-utils",
+            env={"PATH": empty})
+
     def test_workbook(self):
         """As CSV, XLSX and ODS the same offer comes to the same."""
         folder = os.path.join(SAMPLES, os.pardir, "procurement")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Documents of any kind. */
+/* Documents of any kind; PDFs without a program that reads them. */
 
 #include "tests/fuzz/fuzz-quotes.h"
 
@@ -24,8 +24,10 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
                               .now = 1 };
   GBytes *bytes = g_bytes_new (data, size);
   GError *error = NULL;
-  QmImport *import =
-      qm_import_bytes (bytes, "fuzz", NULL, &options, NULL, &error);
+  QmImport *import;
+
+  g_setenv ("PATH", "/nonexistent", TRUE);
+  import = qm_import_bytes (bytes, "fuzz", NULL, &options, NULL, &error);
 
   require_outcome (import != NULL, error);
   if (import != NULL)

@@ -108,9 +108,9 @@ import_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   QmQuotesPage *self = QM_QUOTES_PAGE (widget);
   g_autoptr (GtkFileFilter) usual = gtk_file_filter_new ();
   g_autoptr (GtkFileFilter) all = gtk_file_filter_new ();
-  static const char *const patterns[] = { "*.xlsx", "*.ods", "*.csv",
-                                          "*.tsv",  "*.txt", "*.xml",
-                                          "*.html", "*.htm", "*.json" };
+  static const char *const patterns[] = { "*.pdf", "*.xlsx", "*.ods", "*.csv",
+                                          "*.tsv", "*.txt",  "*.xml", "*.html",
+                                          "*.htm", "*.json" };
   GtkFileChooser *chooser;
 
   if (self->chooser != NULL)
