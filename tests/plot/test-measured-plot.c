@@ -5,9 +5,9 @@
 
 #include "config.h"
 
+#include "pricing/qm-format.h"
 #include "tests/plot/fixture.h"
 #include "tests/pricing/forecasts.h"
-#include "pricing/qm-format.h"
 #include "ui/plot/qm-advice-plot.h"
 
 #include <glib/gstdio.h>
