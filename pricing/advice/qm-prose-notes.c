@@ -328,6 +328,44 @@ is_unfunded (const QmCandidate *candidate)
   return candidate->unfunded;
 }
 
+static gboolean
+is_answered (const QmAdvice *advice, const QmUse *use)
+{
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].use != NULL && candidates[i].use->gpus == use->gpus
+        && strcmp (candidates[i].use->gpu, use->gpu) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* GPUs to use that no candidate is of, by their ids: nothing else is known of
+ * them here. */
+static void
+note_unanswered_uses (GStrvBuilder *builder,
+                      const QmAdvice *advice,
+                      const QmQuestion *question)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = 0; question->uses != NULL && i < question->uses->len; i++)
+    {
+      const QmUse *use = &g_array_index (question->uses, QmUse, i);
+
+      if (!is_answered (advice, use))
+        g_string_append_printf (names, "%s%d × %s", names->len > 0 ? ", " : "",
+                                use->gpus, use->gpu);
+    }
+  if (names->len > 0)
+    /* Translators: "4 × gh200-96gb, 16 × h100-80gb-sxm". */
+    add_note (builder, g_strdup_printf (
+                           _ ("%s to use: no time is known or predicted of so "
+                              "many together, and they are not in the answer."),
+                           names->str));
+}
+
 /* In which money amounts are, and what the funder does not pay. */
 static void
 note_purse (GStrvBuilder *builder,
@@ -361,6 +399,7 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
   note_superseded (builder, advice);
   note_foreign (builder, advice, question);
   note_untimed_here (builder, advice);
+  note_unanswered_uses (builder, advice, question);
   note_unpriced (builder, advice);
   note_weak (builder, advice, question);
   note_converted (builder, advice, question);

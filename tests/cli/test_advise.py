@@ -258,6 +258,9 @@ class AnswerTest(AdviseTest):
                          [("h100-80gb-sxm", 4)])
         self.assertFalse([one for one in used if one["eligible"]
                           or one["on_frontier"] or one["here"]])
+        self.assertIn("3 × a6000, 6 × l40s to use: no time is known or "
+                      "predicted of so many together, and they are not in the "
+                      "answer.", answer["recommendation"]["notes"])
         # 8 days of steps and a tenth more, in jobs of 24 hours.
         self.assertEqual((used[0]["days"], used[0]["cost_usd"],
                           used[0]["experiment_cost_usd"]),
