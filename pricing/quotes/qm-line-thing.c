@@ -118,13 +118,21 @@ split (const QmQuoteLine *line, QmWords *words, int *phrase, int *head)
 {
   const char *text =
       line->description != NULL ? line->description : line->part_number;
-  g_autofree char *first = NULL;
+  gsize length = 0;
 
   if (text == NULL)
     text = "";
-  first = g_strndup (text, strcspn (text, ",;:\n+("));
-  qm_words_split (words, first);
-  *phrase = words->n;
+  /* What stands before the first mark may be but a position: "Pos. 2:". */
+  do
+    {
+      g_autofree char *first = NULL;
+
+      length += strcspn (text + length, ",;:\n+(");
+      first = g_strndup (text, length);
+      qm_words_split (words, first);
+      *phrase = words->n;
+    }
+  while (*phrase == 0 && text[length++] != '\0');
   qm_words_split (words, text);
   if (*phrase == 0 || *phrase > words->n)
     *phrase = words->n;

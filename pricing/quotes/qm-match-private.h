@@ -69,7 +69,12 @@ typedef struct
   int gpus;         /* in one unit; 0: unknown */
 } QmWordMatch;
 
+/* The words of a text but the positions of lines in it. */
 void qm_words_split (QmWords *words, const char *text);
+
+/* Replaces what numbers a line of a quote, "Pos. 2:", "1.2", "#2", by spaces,
+ * so that nobody takes it for a count.  ascii: the text without accents. */
+void qm_text_blank_positions (char *ascii);
 
 /* Whether a word is among those of a list separated by spaces. */
 gboolean qm_word_in (const char *word, const char *list);

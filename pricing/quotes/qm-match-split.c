@@ -189,6 +189,7 @@ qm_words_split (QmWords *words, const char *text)
   gboolean mark = FALSE;
   gsize n = 0;
 
+  qm_text_blank_positions (ascii);
   words->n = 0;
   for (const char *p = ascii;; p++)
     {

@@ -431,27 +431,99 @@ describe (const QmMatch *match)
     }
 }
 
-static void
-test_names (void)
+/* Numbers of lines, which count nothing. */
+static const Name positions[] = {
+  { "Pos. 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Pos 2 NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "POS.2 NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Pos. 2 GPU NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Position 2 - NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Pos.-Nr. 3: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Item 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Item no. 2 NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Line 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Line 4 NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Lot 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Los 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Poste 2 : NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Ligne n° 2 : NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Posición 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Línea 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Lote 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Voce 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Perceel 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Poz. 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Pozycja 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Artikel 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Nr. 2 NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "No. 2 NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "2. NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "2) NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "2.) NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "1.2 NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "1.2. NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "#2 NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Option 2: NVIDIA H100 NVL", "h100-94gb-nvl", 1 },
+  { "Alternativ zu Pos. 2: NVIDIA L40S 48GB", "l40s", 1 },
+  { "Alternativ zu Pos. 2 und 3: NVIDIA L40S 48GB", "l40s", 1 },
+  { "Alternative to items 2, 3: NVIDIA L40S 48GB", "l40s", 1 },
+  { "Alternative to line 2: NVIDIA L40S 48GB", "l40s", 1 },
+  { "En remplacement du poste 1.2 : NVIDIA L40S 48GB", "l40s", 1 },
+  { "In alternativa alla voce 2: NVIDIA L40S 48GB", "l40s", 1 },
+  { "Zamiennik do poz. 2-3 NVIDIA L40S 48GB", "l40s", 1 },
+  { "Ersatz für Pos. 2: NVIDIA L40S 48GB", "l40s", 1 },
+  { "Replacement for #2: NVIDIA L40S 48GB", "l40s", 1 },
+  { "Pos. 2: NVLink bridge for NVIDIA A100", "", 0 },
+  { "NVIDIA L40S 48GB (replaces #4)", "l40s", 1 },
+  { "Pos. 2: GPU server with 8x NVIDIA L40S", "l40s", 8 },
+  { "Pos. 2: 4 NVIDIA L40S", "l40s", 4 },
+  { "2. 8x NVIDIA L40S", "l40s", 8 },
+  /* Those count. */
+  { "Item 4x NVIDIA L40S", "l40s", 4 },
+  { "Item 4 x NVIDIA L40S", "l40s", 4 },
+  { "Option 4 NVIDIA L40S", "l40s", 4 },
+  { "Todos los 4 NVIDIA L40S", "l40s", 4 },
+  { "Lot of 4 NVIDIA L40S", "l40s", 4 },
+  { "(2) NVIDIA L40S", "l40s", 2 },
+  { "2 NVIDIA L40S", "l40s", 2 },
+  { "Nr. 4090: NVIDIA GeForce RTX 4090", "rtx4090", 1 },
+};
+
+/* How many of some names are not what they should be. */
+static guint
+count_wrong (const Name *list, guint n)
 {
   guint wrong = 0;
 
-  g_assert_cmpuint (G_N_ELEMENTS (names), >=, 150);
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+  for (guint i = 0; i < n; i++)
     {
       g_auto (QmMatch) match = { 0 };
       g_autofree char *is = NULL;
 
-      qm_matcher_match (matcher, NULL, names[i].name, &match);
+      qm_matcher_match (matcher, NULL, list[i].name, &match);
       is = describe (&match);
-      if (strcmp (is, names[i].expected) != 0 || match.gpus != names[i].gpus)
+      if (strcmp (is, list[i].expected) != 0 || match.gpus != list[i].gpus)
         {
-          g_test_message ("“%s” is “%s” x %d, not “%s” x %d", names[i].name, is,
-                          match.gpus, names[i].expected, names[i].gpus);
+          g_test_message ("“%s” is “%s” x %d, not “%s” x %d", list[i].name, is,
+                          match.gpus, list[i].expected, list[i].gpus);
           wrong++;
         }
     }
-  g_assert_cmpuint (wrong, ==, 0);
+  return wrong;
+}
+
+static void
+test_positions (void)
+{
+  g_assert_cmpuint (count_wrong (positions, G_N_ELEMENTS (positions)), ==, 0);
+}
+
+static void
+test_names (void)
+{
+  g_assert_cmpuint (G_N_ELEMENTS (names), >=, 150);
+  g_assert_cmpuint (count_wrong (names, G_N_ELEMENTS (names)), ==, 0);
 }
 
 /* What may be a machine or a service for one is asked about, unless the machine
@@ -675,6 +747,7 @@ main (int argc, char **argv)
                    QM_OK);
   matcher = qm_matcher_new (catalog, directory, NULL, NULL);
   g_test_add_func ("/match/names", test_names);
+  g_test_add_func ("/match/positions", test_positions);
   g_test_add_func ("/match/services", test_services);
   g_test_add_func ("/match/catalog", test_catalog);
   g_test_add_func ("/match/part-numbers", test_part_numbers);
