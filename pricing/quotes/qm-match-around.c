@@ -33,7 +33,7 @@ static const char service_words[] =
     "licentie licenca licencja subscription abonnement suscripcion abbonamento "
     "assinatura subskrypcja insurance versicherung assurance seguro "
     "contract contrat contrato contratto vertrag umowa extension estensione "
-    "extensao ampliacion verlangerung verlenging przedluzenie nvaie";
+    "extensao ampliacion verlangerung verlenging przedluzenie";
 
 /* Two words that are one of those. */
 static const char *const service_pairs[][2] = {
@@ -44,6 +44,23 @@ static const char *const service_pairs[][2] = {
   { "same", "day" },       { "nachster", "arbeitstag" },
   { "nastepny", "dzien" },
 };
+
+/* Software for GPUs, sold for so many of them: the same. */
+static const char software_words[] = "nvaie omniverse vws vapps vcs";
+static const char *const software_pairs[][2] = {
+  { "ai", "enterprise" },
+  { "virtual", "workstation" },
+  { "virtual", "applications" },
+  { "virtual", "pc" },
+  { "run", "ai" },
+  { "base", "command" },
+  { "mission", "control" },
+};
+
+/* What may stand before its name. */
+static const char before_software[] =
+    "nvidia hpe dell lenovo supermicro pny rtx software softwarepaket paket "
+    "package suite logiciel programa oprogramowanie nve the";
 
 /* What may stand between a machine's name and such a word: "DGX H100 640GB
  * system, enterprise 3 years". */
@@ -119,15 +136,35 @@ is_for (const QmWords *words, int head)
 }
 
 static gboolean
-is_service (const QmWords *words, int i)
+is_pair (const QmWords *words, int i, const char *const pairs[][2], guint n)
 {
-  if (qm_word_in (at (words, i), service_words))
-    return TRUE;
-  for (guint j = 0; j < G_N_ELEMENTS (service_pairs); j++)
-    if (strcmp (at (words, i), service_pairs[j][0]) == 0
-        && strcmp (at (words, i + 1), service_pairs[j][1]) == 0)
+  for (guint j = 0; j < n; j++)
+    if (strcmp (at (words, i), pairs[j][0]) == 0
+        && strcmp (at (words, i + 1), pairs[j][1]) == 0)
       return TRUE;
   return FALSE;
+}
+
+/* Not what is but ready for it: "AI Enterprise certified". */
+static gboolean
+is_software (const QmWords *words, int i)
+{
+  static const char ready[] =
+      "ready certified capable supported compatible zertifiziert fahig "
+      "certifie certificado certificato gecertificeerd certyfikowany ovx";
+  gboolean pair =
+      is_pair (words, i, software_pairs, G_N_ELEMENTS (software_pairs));
+
+  return (pair || qm_word_in (at (words, i), software_words))
+         && !qm_word_in (at (words, i + 1 + pair), ready);
+}
+
+static gboolean
+is_service (const QmWords *words, int i)
+{
+  return qm_word_in (at (words, i), service_words)
+         || is_pair (words, i, service_pairs, G_N_ELEMENTS (service_pairs))
+         || is_software (words, i);
 }
 
 gboolean
@@ -248,6 +285,37 @@ around_behind_machine (const QmWords *words, int head, int i)
              : QM_AROUND_PERHAPS;
 }
 
+/* "NVIDIA AI Enterprise, je GPU (L40S)": what a line begins with is sold. */
+static QmAround
+around_behind_software (const QmWords *words, int head)
+{
+  for (int i = 0; i < head; i++)
+    {
+      if (is_software (words, i))
+        return stands_between (words, i, head, with_words) ? QM_AROUND_PERHAPS
+                                                           : QM_AROUND_SURELY;
+      if (qm_word_in (at (words, i), machine_words)
+          || (!qm_word_in (at (words, i), before_software)
+              && !is_of_name (words, i) && !is_service (words, i)))
+        break;
+    }
+  return QM_AROUND_NOT;
+}
+
+/* "L40S NVIDIA AI Enterprise 5 years": the card with it, or it alone; a machine
+ * has other things behind its GPUs, too. */
+static QmAround
+around_before_software (const QmWords *words, int head)
+{
+  if (stands_between (words, 0, words->n, with_words)
+      || stands_between (words, 0, words->n, machine_words))
+    return QM_AROUND_NOT;
+  for (int i = head + 1; i < words->n; i++)
+    if (is_software (words, i))
+      return QM_AROUND_PERHAPS;
+  return QM_AROUND_NOT;
+}
+
 QmAround
 qm_words_around (const QmWords *words, int head)
 {
@@ -263,6 +331,8 @@ qm_words_around (const QmWords *words, int head)
         && !(i > head && qm_word_small_number (at (words, i - 1)) > 0)
         && strcmp (at (words, i - 1), "1pcs") != 0)
       around = MAX (around, around_behind_machine (words, head, i));
+  around = MAX (around, around_behind_software (words, head));
+  around = MAX (around, around_before_software (words, head));
   if (around == QM_AROUND_SURELY || is_for (words, head))
     return QM_AROUND_SURELY;
   if (stands_between (words, 0, words->n, machine_words)

@@ -8,9 +8,10 @@
  * 3090 Ti is not a 3090, a laptop's 4090 is not a 4090, an A10G is no A10.
  * Where the words leave several, or contradict the part number, the match is
  * ambiguous and the user is asked.  What is made for a GPU, a bridge or a
- * cable, is none, and the number of a line ("Pos. 2:") counts nothing.  "DGX H100 3 years support" may be a machine with its support
- * or that alone: it is the service where the quote has the machine in another
- * line, and asked about where it has not.
+ * cable, is none, and the number of a line ("Pos. 2:") counts nothing.  "DGX
+ * H100 3 years support" may be a machine with its support or that alone: it is
+ * the service where the quote has the machine in another line, and asked about
+ * where it has not.
  *
  * Part numbers are those of part-numbers.csv (data/README.md). */
 

@@ -490,6 +490,36 @@ static const Name positions[] = {
   { "Nr. 4090: NVIDIA GeForce RTX 4090", "rtx4090", 1 },
 };
 
+/* Licences of software for so many GPUs are none. */
+static const Name software[] = {
+  { "NVIDIA AI Enterprise, je GPU (L40S), 5 Jahre", "", 0 },
+  { "NVIDIA AI Enterprise per GPU, L40S, 5 years", "", 0 },
+  { "NVIDIA AI Enterprise 5 years per GPU (4x L40S)", "", 0 },
+  { "NVIDIA AI Enterprise, par GPU (L40S), 5 ans", "", 0 },
+  { "NVIDIA AI Enterprise, por GPU (L40S), 5 años", "", 0 },
+  { "NVIDIA AI Enterprise, per GPU (L40S), 5 jaar", "", 0 },
+  { "NVIDIA AI Enterprise na GPU (L40S), 5 lat", "", 0 },
+  { "NVIDIA AI Enterprise, por GPU (L40S), 5 anos", "", 0 },
+  { "NVIDIA AI Enterprise, per GPU (L40S), 5 anni", "", 0 },
+  { "5 Jahre NVIDIA AI Enterprise NVIDIA L40S", "", 0 },
+  { "NVIDIA AI Enterprise Essentials, Laufzeit fünf Jahre ab Lieferung, "
+    "Abrechnung nach Anzahl der verbauten Karten: L40S",
+    "", 0 },
+  { "NVAIE NVIDIA L40S 5 years", "", 0 },
+  { "NVIDIA Omniverse Enterprise, je GPU (L40S), 1 Jahr", "", 0 },
+  { "Omniverse Enterprise per GPU L40S", "", 0 },
+  { "NVIDIA RTX Virtual Workstation, 1 CCU (L40S)", "", 0 },
+  { "Pos. 4: NVIDIA AI Enterprise, je GPU (L40S), 5 Jahre", "", 0 },
+  { "NVIDIA L40S, NVIDIA AI Enterprise 5 Jahre", "?l40s", 1 },
+  { "NVIDIA AI Enterprise mit NVIDIA L40S", "?l40s", 1 },
+  /* Those have it, or may have. */
+  { "NVIDIA L40S 48GB incl. NVIDIA AI Enterprise 5 years", "l40s", 1 },
+  { "NVIDIA AI Enterprise certified NVIDIA L40S 48GB", "l40s", 1 },
+  { "GPU server, 4x NVIDIA L40S, NVIDIA AI Enterprise 5 years", "l40s", 4 },
+  { "GPU server with NVIDIA AI Enterprise and 4x NVIDIA L40S", "l40s", 4 },
+  { "GPU server, NVIDIA AI Enterprise, 4x NVIDIA L40S", "l40s", 4 },
+};
+
 /* How many of some names are not what they should be. */
 static guint
 count_wrong (const Name *list, guint n)
@@ -524,6 +554,12 @@ test_names (void)
 {
   g_assert_cmpuint (G_N_ELEMENTS (names), >=, 150);
   g_assert_cmpuint (count_wrong (names, G_N_ELEMENTS (names)), ==, 0);
+}
+
+static void
+test_software (void)
+{
+  g_assert_cmpuint (count_wrong (software, G_N_ELEMENTS (software)), ==, 0);
 }
 
 /* What may be a machine or a service for one is asked about, unless the machine
@@ -748,6 +784,7 @@ main (int argc, char **argv)
   matcher = qm_matcher_new (catalog, directory, NULL, NULL);
   g_test_add_func ("/match/names", test_names);
   g_test_add_func ("/match/positions", test_positions);
+  g_test_add_func ("/match/software", test_software);
   g_test_add_func ("/match/services", test_services);
   g_test_add_func ("/match/catalog", test_catalog);
   g_test_add_func ("/match/part-numbers", test_part_numbers);

@@ -353,6 +353,29 @@ test_own_server (void)
                    "shared evenly among its machines");
 }
 
+/* A licence for the GPUs is no GPU, and is paid for with the machine; the
+ * number of a line is not how many it has. */
+static void
+test_no_gpus (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  QmQuote *quote =
+      add_quote (quotes, "One", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  const QmOffer *offer;
+
+  add_words (quote, "Pos. 1: GPU-Server 2HE", 1, 12000);
+  add_words (quote, "Pos. 2: NVIDIA L40S 48GB", 4, 8000);
+  add_words (quote, "NVIDIA AI Enterprise, je GPU (L40S), 5 Jahre", 4, 3500);
+  add_words (quote, "NVIDIA L40S, NVIDIA Omniverse Enterprise 1 Jahr", 4, 500);
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  offer = whole (offers, "l40s", 4);
+  g_assert_nonnull (offer);
+  g_assert_cmpint (offer->price.micros, ==, UNITS (60000));
+  g_assert_null (qm_offers_find (offers, "l40s", FALSE));
+}
+
 /* Alternatives are quotes of their own, or variants of a line. */
 static void
 test_alternatives (void)
@@ -636,6 +659,7 @@ main (int argc, char **argv)
   g_test_add_func ("/offers/whole", test_whole);
   g_test_add_func ("/offers/parts-of-a-machine", test_parts_of_a_machine);
   g_test_add_func ("/offers/own-server", test_own_server);
+  g_test_add_func ("/offers/no-gpus", test_no_gpus);
   g_test_add_func ("/offers/alternatives", test_alternatives);
   g_test_add_func ("/offers/revisions", test_revisions);
   g_test_add_func ("/offers/questions", test_questions);
