@@ -566,6 +566,39 @@ change_by (Reader *reader, gint64 amount)
     reader->tax = QM_AMOUNT_UNSTATED;
 }
 
+/* Whether a line names GPUs that are for nothing: what somebody has already, or
+ * lends. */
+static gboolean
+is_for_nothing (const Good *good)
+{
+  return good->gpu != NULL && good->cost == 0;
+}
+
+/* Leaves out GPUs that cost nothing beside others that are bought; not those of
+ * a type that is, of which some may come on top, nor where none has a price of
+ * its own. */
+static void
+drop_for_nothing (const Reader *reader)
+{
+  g_autoptr (GHashTable) bought = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < reader->goods->len; i++)
+    if (good_at (reader, i)->gpu != NULL
+        && !is_for_nothing (good_at (reader, i)))
+      g_hash_table_add (bought, (gpointer) good_at (reader, i)->gpu);
+  for (guint i = reader->goods->len; i > 0; i--)
+    {
+      const Good *good = good_at (reader, i - 1);
+
+      if (!is_for_nothing (good) || g_hash_table_size (bought) == 0
+          || g_hash_table_contains (bought, good->gpu))
+        continue;
+      if (reader->instead < 0)
+        leave_out (reader, good->index, _ ("it costs nothing"));
+      g_array_remove_index (reader->goods, i - 1);
+    }
+}
+
 /* Reads the lines that count, with `instead` in place of `base` where that is
  * not negative. */
 static void
@@ -593,6 +626,7 @@ read_variant (Reader *reader, int base, int instead)
       else
         g_array_append_val (goods, good);
     }
+  drop_for_nothing (reader);
   if (!read_as_machine (reader))
     read_lines (reader);
 }

@@ -376,6 +376,43 @@ test_no_gpus (void)
   g_assert_null (qm_offers_find (offers, "l40s", FALSE));
 }
 
+/* Another GPU that costs nothing is told, and keeps nothing from counting. */
+static void
+test_for_nothing (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  QmQuote *quote =
+      add_quote (quotes, "One", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+
+  add_words (quote, "GPU-Server 2HE", 1, 12000);
+  add_words (quote, "NVIDIA L40S 48GB", 4, 8000);
+  add_words (quote, "Einbau vorhandener GPU A100 80GB PCIe", 2, 0);
+  /* What is bought may come with more of its kind, ... */
+  quote = add_quote (quotes, "Two", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_words (quote, "GPU server, 2 x EPYC", 1, 12000);
+  add_words (quote, "NVIDIA RTX A6000 48GB", 3, 4000);
+  add_words (quote, "NVIDIA RTX A6000 48GB, free of charge", 1, 0);
+  /* ... and have its price in the machine's line. */
+  quote = add_quote (quotes, "Three", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_words (quote, "GPU server, 2 x EPYC", 1, 90000);
+  add_words (quote, "NVIDIA H100 80GB PCIe", 2, 0);
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  g_assert_nonnull (whole (offers, "l40s", 4));
+  g_assert_cmpint (whole (offers, "l40s", 4)->price.micros, ==, UNITS (44000));
+  g_assert_null (qm_offers_find (offers, "l40s", FALSE));
+  g_assert_null (qm_offers_find (offers, "a100-80gb-pcie", FALSE));
+  g_assert_cmpint (whole (offers, "a6000", 4)->price.micros, ==, UNITS (24000));
+  g_assert_cmpint (whole (offers, "h100-80gb-pcie", 2)->price.micros, ==,
+                   UNITS (90000));
+  g_assert_cmpuint (g_strv_length ((char **) qm_offers_left_out (offers)), ==,
+                    1);
+  g_assert_cmpstr (qm_offers_left_out (offers)[0], ==,
+                   "“Einbau vorhandener GPU A100 80GB PCIe” of One: it costs "
+                   "nothing");
+}
+
 /* Alternatives are quotes of their own, or variants of a line. */
 static void
 test_alternatives (void)
@@ -660,6 +697,7 @@ main (int argc, char **argv)
   g_test_add_func ("/offers/parts-of-a-machine", test_parts_of_a_machine);
   g_test_add_func ("/offers/own-server", test_own_server);
   g_test_add_func ("/offers/no-gpus", test_no_gpus);
+  g_test_add_func ("/offers/for-nothing", test_for_nothing);
   g_test_add_func ("/offers/alternatives", test_alternatives);
   g_test_add_func ("/offers/revisions", test_revisions);
   g_test_add_func ("/offers/questions", test_questions);
