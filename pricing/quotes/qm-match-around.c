@@ -145,18 +145,32 @@ is_pair (const QmWords *words, int i, const char *const pairs[][2], guint n)
   return FALSE;
 }
 
-/* Not what is but ready for it: "AI Enterprise certified". */
+/* Whether the `n` words from `i` on are what something is but ready for: "AI
+ * Enterprise certified". */
+static gboolean
+is_followed_by_ready (const QmWords *words, int i, int n)
+{
+  static const char ready[] =
+      "ready certified capable supported compatible zertifiziert fahig fahige "
+      "zertifizierte certifie certificado certificato gecertificeerd "
+      "certyfikowany ovx";
+
+  return qm_word_in (at (words, i + n), ready);
+}
+
+static gboolean
+is_word_of_software (const QmWords *words, int i, const char *list)
+{
+  return qm_word_in (at (words, i), list)
+         && !is_followed_by_ready (words, i, 1);
+}
+
 static gboolean
 is_software (const QmWords *words, int i)
 {
-  static const char ready[] =
-      "ready certified capable supported compatible zertifiziert fahig "
-      "certifie certificado certificato gecertificeerd certyfikowany ovx";
-  gboolean pair =
-      is_pair (words, i, software_pairs, G_N_ELEMENTS (software_pairs));
-
-  return (pair || qm_word_in (at (words, i), software_words))
-         && !qm_word_in (at (words, i + 1 + pair), ready);
+  return is_word_of_software (words, i, software_words)
+         || (is_pair (words, i, software_pairs, G_N_ELEMENTS (software_pairs))
+             && !is_followed_by_ready (words, i, 2));
 }
 
 static gboolean
@@ -285,15 +299,19 @@ around_behind_machine (const QmWords *words, int head, int i)
              : QM_AROUND_PERHAPS;
 }
 
-/* "NVIDIA AI Enterprise, je GPU (L40S)": what a line begins with is sold. */
+/* "NVIDIA AI Enterprise, je GPU (L40S)": what a line begins with is sold.
+ * "vGPU" may also tell what a card is good for. */
 static QmAround
 around_behind_software (const QmWords *words, int head)
 {
   for (int i = 0; i < head; i++)
     {
-      if (is_software (words, i))
-        return stands_between (words, i, head, with_words) ? QM_AROUND_PERHAPS
-                                                           : QM_AROUND_SURELY;
+      gboolean open = is_word_of_software (words, i, "vgpu");
+
+      if (open || is_software (words, i))
+        return open || stands_between (words, i, head, with_words)
+                   ? QM_AROUND_PERHAPS
+                   : QM_AROUND_SURELY;
       if (qm_word_in (at (words, i), machine_words)
           || (!qm_word_in (at (words, i), before_software)
               && !is_of_name (words, i) && !is_service (words, i)))

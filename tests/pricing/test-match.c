@@ -499,7 +499,7 @@ static const Name software[] = {
   { "NVIDIA AI Enterprise, por GPU (L40S), 5 años", "", 0 },
   { "NVIDIA AI Enterprise, per GPU (L40S), 5 jaar", "", 0 },
   { "NVIDIA AI Enterprise na GPU (L40S), 5 lat", "", 0 },
-  { "NVIDIA AI Enterprise, por GPU (L40S), 5 anos", "", 0 },
+  { "NVIDIA AI Enterprise mit NVIDIA L40S", "?l40s", 1 },
   { "NVIDIA AI Enterprise, per GPU (L40S), 5 anni", "", 0 },
   { "5 Jahre NVIDIA AI Enterprise NVIDIA L40S", "", 0 },
   { "NVIDIA AI Enterprise Essentials, Laufzeit fünf Jahre ab Lieferung, "
@@ -511,9 +511,10 @@ static const Name software[] = {
   { "NVIDIA RTX Virtual Workstation, 1 CCU (L40S)", "", 0 },
   { "Pos. 4: NVIDIA AI Enterprise, je GPU (L40S), 5 Jahre", "", 0 },
   { "NVIDIA L40S, NVIDIA AI Enterprise 5 Jahre", "?l40s", 1 },
-  { "NVIDIA AI Enterprise mit NVIDIA L40S", "?l40s", 1 },
+  { "NVIDIA vGPU, je GPU (NVIDIA L40S), 5 Jahre", "?l40s", 1 },
   /* Those have it, or may have. */
   { "NVIDIA L40S 48GB incl. NVIDIA AI Enterprise 5 years", "l40s", 1 },
+  { "vGPU-fähige NVIDIA L40S 48GB", "l40s", 1 },
   { "NVIDIA AI Enterprise certified NVIDIA L40S 48GB", "l40s", 1 },
   { "GPU server, 4x NVIDIA L40S, NVIDIA AI Enterprise 5 years", "l40s", 4 },
   { "GPU server with NVIDIA AI Enterprise and 4x NVIDIA L40S", "l40s", 4 },
