@@ -96,15 +96,6 @@ is_cancelled (Reader *reader, GError **error)
   return g_cancellable_set_error_if_cancelled (reader->cancellable, error);
 }
 
-static gboolean
-fail_unknown (QmQuoteStore *store, gint64 id, GError **error)
-{
-  /* Says which word it is that this version does not know. */
-  g_autoptr (QmQuote) quote = qm_store_load_quote (store, id, error);
-
-  return FALSE;
-}
-
 /* A file whose parts do not fit together, which nobody has noticed so far. */
 static gboolean
 fail_inconsistent (QmQuoteStore *store, GError **error)
@@ -143,7 +134,7 @@ read_amounts (QmStatement *row, int *n)
   return head;
 }
 
-static gboolean
+static void
 read_quote (Reader *reader, QmStatement *row, guint i)
 {
   QmQuoteIndex *index = reader->index;
@@ -180,7 +171,9 @@ read_quote (Reader *reader, QmStatement *row, guint i)
   memcpy (head->currency, quote->currency, sizeof head->currency);
   head->tax_included = quote->tax_included;
   quote->payable_minor = head->payable_minor;
-  return known;
+  qm_column_asks (row, &n, &known);
+  qm_column_asks (row, &n, &known);
+  quote->broken = !known;
 }
 
 static gboolean
@@ -191,7 +184,7 @@ read_quotes (QmQuoteStore *store, Reader *reader, GError **error)
       "  origin, kind, unit, currency, issued_on, valid_from, valid_until, "
       "tax_included,"
       "  read_at, deleted_at, net_minor, discount_minor, charge_minor,"
-      "  tax_minor, payable_minor"
+      "  tax_minor, payable_minor, asked, answered"
       " FROM quotes LEFT JOIN vendors ON vendors.id = vendor"
       " ORDER BY quotes.id";
   g_autoptr (QmStatement) row = qm_store_prepare (store, sql, error);
@@ -200,8 +193,7 @@ read_quotes (QmQuoteStore *store, Reader *reader, GError **error)
     {
       if (!next_row (reader, store, row, error))
         return FALSE;
-      if (!read_quote (reader, row, i))
-        return fail_unknown (store, reader->index->quotes[i].id, error);
+      read_quote (reader, row, i);
     }
   return row != NULL;
 }
@@ -221,7 +213,7 @@ read_line_amounts (Reader *reader, QmStatement *row, int *n, QmLineRole role)
   g_array_append_val (reader->amounts, amounts);
 }
 
-static gboolean
+static void
 read_line (Reader *reader, QmStatement *row, guint i, guint quote)
 {
   QmQuoteIndex *index = reader->index;
@@ -242,7 +234,12 @@ read_line (Reader *reader, QmStatement *row, guint i, guint quote)
   if (line->item != NULL && !g_ptr_array_find (reader->items, line->item, NULL))
     g_ptr_array_add (reader->items, (gpointer) line->item);
   read_line_amounts (reader, row, &n, role);
-  return known;
+  qm_column_word (row, &n, qm_word_of_match, QM_N_MATCHES, &known);
+  qm_column_word (row, &n, qm_word_of_thing, QM_N_THINGS, &known);
+  qm_column_asks (row, &n, &known);
+  qm_column_asks (row, &n, &known);
+  if (!known)
+    index->quotes[quote].broken = TRUE;
 }
 
 static int
@@ -292,7 +289,7 @@ read_lines (QmQuoteStore *store, Reader *reader, GError **error)
   static const char sql[] =
       "SELECT quote, role, item, description, part_number, candidates,"
       "  quantity_micros, price_micros, base_quantity_micros, discount_minor,"
-      "  charge_minor, total_minor"
+      "  charge_minor, total_minor, match, thing, asked, answered"
       " FROM lines ORDER BY quote, position";
   g_autoptr (QmStatement) row = qm_store_prepare (store, sql, error);
   QmQuoteIndex *index = reader->index;
@@ -311,8 +308,7 @@ read_lines (QmQuoteStore *store, Reader *reader, GError **error)
         end_quote (reader, quote++);
       if (quote == index->n_quotes || index->quotes[quote].id != id)
         return fail_inconsistent (store, error);
-      if (!read_line (reader, row, i, quote))
-        return fail_unknown (store, id, error);
+      read_line (reader, row, i, quote);
     }
   while (quote < index->n_quotes)
     end_quote (reader, quote++);

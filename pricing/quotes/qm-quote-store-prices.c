@@ -222,11 +222,19 @@ append_offered (QmQuoteStore *store,
     qm_bind_text (row, &parameter, item);
   while (row != NULL && (step = qm_store_step (store, row, error)) == 1)
     {
+      g_autoptr (GError) trouble = NULL;
       g_autoptr (QmQuote) quote =
-          qm_store_load_quote (store, sqlite3_column_int64 (row, 0), error);
+          qm_store_load_quote (store, sqlite3_column_int64 (row, 0), &trouble);
 
+      /* One that cannot be understood stops none of the others. */
+      if (g_error_matches (trouble, QM_QUOTE_STORE_ERROR,
+                           QM_QUOTE_STORE_ERROR_INVALID))
+        continue;
       if (quote == NULL)
-        return FALSE;
+        {
+          g_propagate_error (error, g_steal_pointer (&trouble));
+          return FALSE;
+        }
       if (qm_quote_day (quote).year != 0)
         append_offers (catalog, quote, item, points);
     }

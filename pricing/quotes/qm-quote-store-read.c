@@ -52,14 +52,15 @@ prepare_for (QmQuoteStore *store, const char *sql, gint64 id, GError **error)
   return statement;
 }
 
-/* Words come from a list that a later version may have extended. */
+/* Words come from a list that a later version may have extended; what is none
+ * may also be a damage that looking the file through does not notice. */
 static gboolean
 check_known (QmQuoteStore *store, gint64 id, gboolean known, GError **error)
 {
   if (!known)
     g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_INVALID,
-                 _ ("Quote %lld in “%s” says something that this version does "
-                    "not know."),
+                 _ ("Quote %lld in “%s” says something that is damaged or that "
+                    "this version does not know."),
                  (long long) id, store->path);
   return known;
 }
@@ -236,7 +237,32 @@ typedef struct
   gboolean with_items;
   GCancellable *cancellable;
   GPtrArray *quotes;
+  GPtrArray *problems;
 } GetAll;
+
+/* Reads one more; one that cannot be understood stops none of the others. */
+static gboolean
+get_one (QmQuoteStore *store, const GetAll *what, gint64 id, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  QmQuote *quote = qm_store_load_quote (store, id, &trouble);
+
+  if (quote != NULL)
+    {
+      g_ptr_array_add (what->quotes, quote);
+      return TRUE;
+    }
+  if (!g_error_matches (trouble, QM_QUOTE_STORE_ERROR,
+                        QM_QUOTE_STORE_ERROR_INVALID))
+    {
+      g_propagate_error (error, g_steal_pointer (&trouble));
+      return FALSE;
+    }
+  g_ptr_array_add (what->problems,
+                   g_strconcat (trouble->message, " ", _ ("It does not count."),
+                                NULL));
+  return TRUE;
+}
 
 static gboolean
 get_all (QmQuoteStore *store, gpointer data, GError **error)
@@ -246,7 +272,7 @@ get_all (QmQuoteStore *store, gpointer data, GError **error)
   static const char with_items[] =
       "SELECT id FROM quotes WHERE deleted_at IS NULL AND EXISTS"
       " (SELECT 1 FROM lines WHERE quote = quotes.id"
-      "  AND (item IS NOT NULL OR match = 'ambiguous'))"
+      "  AND (item IS NOT NULL OR match <> 'none'))"
       " ORDER BY id";
   const GetAll *what = data;
   g_autoptr (QmStatement) row =
@@ -254,30 +280,24 @@ get_all (QmQuoteStore *store, gpointer data, GError **error)
   int step = -1;
 
   while (row != NULL && (step = qm_store_step (store, row, error)) == 1)
-    {
-      QmQuote *quote;
-
-      if (g_cancellable_set_error_if_cancelled (what->cancellable, error))
-        return FALSE;
-      quote = qm_store_load_quote (store, sqlite3_column_int64 (row, 0), error);
-      if (quote == NULL)
-        return FALSE;
-      g_ptr_array_add (what->quotes, quote);
-    }
+    if (g_cancellable_set_error_if_cancelled (what->cancellable, error)
+        || !get_one (store, what, sqlite3_column_int64 (row, 0), error))
+      return FALSE;
   return step == 0;
 }
 
 GPtrArray *
 qm_quote_store_get_all (QmQuoteStore *store,
                         gboolean with_items,
+                        GPtrArray *problems,
                         GCancellable *cancellable,
                         GError **error)
 {
   g_autoptr (GPtrArray) quotes =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
-  GetAll what = { with_items, cancellable, quotes };
+  GetAll what = { with_items, cancellable, quotes, problems };
 
-  g_return_val_if_fail (store != NULL, NULL);
+  g_return_val_if_fail (store != NULL && problems != NULL, NULL);
 
   if (!qm_store_read (store, get_all, &what, error))
     return NULL;
