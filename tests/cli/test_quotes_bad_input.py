@@ -175,7 +175,12 @@ class BadInputTest(QuotesTest):
         self.add()
         sound = self.ask(*ASK)
         other, = self.add(OFFER.replace("Q-17", "Q-18"), name="b.csv")
-        for sql in ("UPDATE quotes SET asked = 'zzz' WHERE id = %d",):
+        for sql in (
+                "UPDATE quotes SET asked = 'zzz' WHERE id = %d",
+                "UPDATE quotes SET valid_until = 'r' || substr (valid_until, 2)"
+                " WHERE id = %d",
+                "UPDATE quotes SET currency = 'uSD' WHERE id = %d",
+                "UPDATE lines SET price_micros = 'abc' WHERE quote = %d"):
             self.change(sql % other)
             for _ in range(2):
                 answer = self.ask(*ASK)
