@@ -651,7 +651,9 @@ read_quotes (QmCliQuestion *typed,
     }
   if (store == NULL)
     return TRUE;
-  if ((quotes = qm_cli_store_quotes (store, &trouble)) == NULL
+  if ((quotes = qm_quote_store_get_all (store, TRUE, typed->troubles, NULL,
+                                        &trouble))
+          == NULL
       || (rates = qm_cli_store_rates (store, &trouble)) == NULL)
     {
       g_ptr_array_add (typed->troubles,

@@ -202,6 +202,7 @@ row_json (const QmQuoteRow *row, QmDate today)
   json_object_set_new (object, "origin",
                        json_string (qm_quote_origin_name (row->origin)));
   json_object_set_new (object, "source", qm_cli_json_text (row->source));
+  json_object_set_new (object, "broken", json_boolean (row->broken));
   json_object_set_new (object, "deleted", json_boolean (row->deleted_at != 0));
   return object;
 }
@@ -242,7 +243,8 @@ add_row (const QmQuoteRow *row, QmCliTable *table)
                         (const char *[]){
                             id, row->vendor, number, issued, until,
                             holds ? _ ("yes") : _ ("no"), total, items, lines,
-                            row->n_warnings > 0 ? "!" : " ", row->source });
+                            row->broken || row->n_warnings > 0 ? "!" : " ",
+                            row->source });
 }
 
 static gboolean
@@ -281,6 +283,22 @@ write_text (GPtrArray *rows, guint found, GError **error)
   return qm_cli_write_text (out->str, error);
 }
 
+/* Says of those that cannot be relied on what is wrong. */
+static void
+warn_of_broken (QmQuoteStore *store, GPtrArray *rows)
+{
+  for (guint i = 0; i < rows->len; i++)
+    {
+      const QmQuoteRow *row = g_ptr_array_index (rows, i);
+      g_autoptr (GError) trouble = NULL;
+      g_autoptr (QmQuote) quote =
+          row->broken ? qm_quote_store_get (store, row->id, &trouble) : NULL;
+
+      if (trouble != NULL)
+        qm_cli_store_warn (trouble->message);
+    }
+}
+
 static gboolean
 list_quotes (const Typed *typed, const Query *query, GError **error)
 {
@@ -295,6 +313,7 @@ list_quotes (const Typed *typed, const Query *query, GError **error)
     return FALSE;
   rows = qm_quote_index_quotes (index, &query->filter, query->sort,
                                 query->descending, 0, query->limit, &found);
+  warn_of_broken (store, rows);
   return typed->json ? write_json (rows, found, error)
                      : write_text (rows, found, error);
 }

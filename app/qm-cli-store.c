@@ -8,7 +8,6 @@
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-store.h"
 #include "data/datadir.h"
-#include "pricing/quotes/qm-quote-index.h"
 #include "pricing/quotes/qm-quote-store-backup.h"
 
 #include <glib/gi18n-lib.h>
@@ -257,32 +256,4 @@ qm_cli_store_rates (QmQuoteStore *store, GError **error)
     return NULL;
   own = qm_quote_store_get_rates (store, error);
   return own != NULL ? qm_rates_merge (shipped, own) : NULL;
-}
-
-GPtrArray *
-qm_cli_store_quotes (QmQuoteStore *store, GError **error)
-{
-  const QmQuoteFilter filter = { 0 };
-  g_autoptr (QmQuoteIndex) index = qm_quote_index_new (store, NULL, error);
-  g_autoptr (GPtrArray) rows = NULL;
-  g_autoptr (GPtrArray) quotes = NULL;
-
-  if (index == NULL)
-    return NULL;
-  rows = qm_quote_index_quotes (index, &filter, QM_QUOTE_SORT_ADDED, FALSE, 0,
-                                G_MAXUINT, NULL);
-  quotes = g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
-  for (guint i = 0; i < rows->len; i++)
-    {
-      const QmQuoteRow *row = g_ptr_array_index (rows, i);
-      QmQuote *quote;
-
-      if (row->items == NULL)
-        continue;
-      quote = qm_quote_store_get (store, row->id, error);
-      if (quote == NULL)
-        return NULL;
-      g_ptr_array_add (quotes, quote);
-    }
-  return g_steal_pointer (&quotes);
 }

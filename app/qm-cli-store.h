@@ -51,11 +51,6 @@ void qm_cli_store_done (QmQuoteStore *store);
 /* Writes a sentence about a store to standard error. */
 void qm_cli_store_warn (const char *sentence);
 
-/* The quotes of a store that name something of the catalog.
- *
- * Returns: (transfer full): of QmQuote; NULL with an error. */
-GPtrArray *qm_cli_store_quotes (QmQuoteStore *store, GError **error);
-
 /* The shipped exchange rates and those of the store, which go before them.
  * Returns: (transfer full): NULL with an error. */
 QmRates *qm_cli_store_rates (QmQuoteStore *store, GError **error);

@@ -96,15 +96,6 @@ is_cancelled (Reader *reader, GError **error)
   return g_cancellable_set_error_if_cancelled (reader->cancellable, error);
 }
 
-static gboolean
-fail_unknown (QmQuoteStore *store, gint64 id, GError **error)
-{
-  /* Says which word it is that this version does not know. */
-  g_autoptr (QmQuote) quote = qm_store_load_quote (store, id, error);
-
-  return FALSE;
-}
-
 /* A file whose parts do not fit together, which nobody has noticed so far. */
 static gboolean
 fail_inconsistent (QmQuoteStore *store, GError **error)
@@ -131,28 +122,29 @@ next_row (Reader *reader, QmQuoteStore *store, QmStatement *row, GError **error)
 }
 
 static QmQuote *
-read_amounts (QmStatement *row, int *n)
+read_amounts (QmStatement *row, int *n, gboolean *known)
 {
   QmQuote *head = qm_quote_new ();
 
-  head->net_minor = qm_column_amount (row, n);
-  head->discount_minor = qm_column_amount (row, n);
-  head->charge_minor = qm_column_amount (row, n);
-  head->tax_minor = qm_column_amount (row, n);
-  head->payable_minor = qm_column_amount (row, n);
+  head->net_minor = qm_column_amount (row, n, known);
+  head->discount_minor = qm_column_amount (row, n, known);
+  head->charge_minor = qm_column_amount (row, n, known);
+  head->tax_minor = qm_column_amount (row, n, known);
+  head->payable_minor = qm_column_amount (row, n, known);
   return head;
 }
 
-static gboolean
+static void
 read_quote (Reader *reader, QmStatement *row, guint i)
 {
   QmQuoteIndex *index = reader->index;
   QmQuoteRow *quote = &index->quotes[i];
   QmQuote *head;
   gboolean known = TRUE;
+  gint64 deleted_at;
   int n = -1;
 
-  quote->id = qm_column_int (row, &n);
+  quote->id = qm_column_int (row, &n, &known);
   quote->vendor = keep (index, row, &n, TRUE);
   quote->number = keep (index, row, &n, FALSE);
   quote->alternative = keep (index, row, &n, TRUE);
@@ -169,18 +161,21 @@ read_quote (Reader *reader, QmStatement *row, guint i)
                                               QM_PRICE_CLOUD + 1, &known);
   quote->unit = (QmPriceUnit) qm_column_word (row, &n, qm_word_of_unit,
                                               QM_PRICE_HOUR + 1, &known);
-  qm_column_currency (row, &n, quote->currency);
-  quote->issued_on = qm_column_date (row, &n);
-  quote->valid_from = qm_column_date (row, &n);
-  quote->valid_until = qm_column_date (row, &n);
-  quote->tax_included = qm_column_tristate (row, &n);
-  quote->read_at = qm_column_int (row, &n);
-  quote->deleted_at = qm_column_int (row, &n);
-  head = reader->heads[i] = read_amounts (row, &n);
+  qm_column_currency (row, &n, quote->currency, &known);
+  quote->issued_on = qm_column_date (row, &n, &known);
+  quote->valid_from = qm_column_date (row, &n, &known);
+  quote->valid_until = qm_column_date (row, &n, &known);
+  quote->tax_included = qm_column_tristate (row, &n, &known);
+  quote->read_at = qm_column_int (row, &n, &known);
+  deleted_at = qm_column_amount (row, &n, &known);
+  quote->deleted_at = deleted_at != QM_AMOUNT_UNSTATED ? deleted_at : 0;
+  head = reader->heads[i] = read_amounts (row, &n, &known);
   memcpy (head->currency, quote->currency, sizeof head->currency);
   head->tax_included = quote->tax_included;
   quote->payable_minor = head->payable_minor;
-  return known;
+  qm_column_asks (row, &n, &known);
+  qm_column_asks (row, &n, &known);
+  quote->broken = !known;
 }
 
 static gboolean
@@ -191,7 +186,7 @@ read_quotes (QmQuoteStore *store, Reader *reader, GError **error)
       "  origin, kind, unit, currency, issued_on, valid_from, valid_until, "
       "tax_included,"
       "  read_at, deleted_at, net_minor, discount_minor, charge_minor,"
-      "  tax_minor, payable_minor"
+      "  tax_minor, payable_minor, asked, answered"
       " FROM quotes LEFT JOIN vendors ON vendors.id = vendor"
       " ORDER BY quotes.id";
   g_autoptr (QmStatement) row = qm_store_prepare (store, sql, error);
@@ -200,28 +195,28 @@ read_quotes (QmQuoteStore *store, Reader *reader, GError **error)
     {
       if (!next_row (reader, store, row, error))
         return FALSE;
-      if (!read_quote (reader, row, i))
-        return fail_unknown (store, reader->index->quotes[i].id, error);
+      read_quote (reader, row, i);
     }
   return row != NULL;
 }
 
 /* The amounts of a line, for the sums. */
 static void
-read_line_amounts (Reader *reader, QmStatement *row, int *n, QmLineRole role)
+read_line_amounts (
+    Reader *reader, QmStatement *row, int *n, QmLineRole role, gboolean *known)
 {
   QmQuoteLine amounts = { .role = role };
 
-  amounts.quantity_micros = qm_column_amount (row, n);
-  amounts.price_micros = qm_column_amount (row, n);
-  amounts.base_quantity_micros = qm_column_amount (row, n);
-  amounts.discount_minor = qm_column_amount (row, n);
-  amounts.charge_minor = qm_column_amount (row, n);
-  amounts.total_minor = qm_column_amount (row, n);
+  amounts.quantity_micros = qm_column_amount (row, n, known);
+  amounts.price_micros = qm_column_amount (row, n, known);
+  amounts.base_quantity_micros = qm_column_amount (row, n, known);
+  amounts.discount_minor = qm_column_amount (row, n, known);
+  amounts.charge_minor = qm_column_amount (row, n, known);
+  amounts.total_minor = qm_column_amount (row, n, known);
   g_array_append_val (reader->amounts, amounts);
 }
 
-static gboolean
+static void
 read_line (Reader *reader, QmStatement *row, guint i, guint quote)
 {
   QmQuoteIndex *index = reader->index;
@@ -241,8 +236,14 @@ read_line (Reader *reader, QmStatement *row, guint i, guint quote)
   end_row (&index->line_text, i);
   if (line->item != NULL && !g_ptr_array_find (reader->items, line->item, NULL))
     g_ptr_array_add (reader->items, (gpointer) line->item);
-  read_line_amounts (reader, row, &n, role);
-  return known;
+  read_line_amounts (reader, row, &n, role, &known);
+  qm_column_int (row, &n, &known); /* GPUs */
+  qm_column_word (row, &n, qm_word_of_match, QM_N_MATCHES, &known);
+  qm_column_word (row, &n, qm_word_of_thing, QM_N_THINGS, &known);
+  qm_column_asks (row, &n, &known);
+  qm_column_asks (row, &n, &known);
+  if (!known)
+    index->quotes[quote].broken = TRUE;
 }
 
 static int
@@ -292,7 +293,7 @@ read_lines (QmQuoteStore *store, Reader *reader, GError **error)
   static const char sql[] =
       "SELECT quote, role, item, description, part_number, candidates,"
       "  quantity_micros, price_micros, base_quantity_micros, discount_minor,"
-      "  charge_minor, total_minor"
+      "  charge_minor, total_minor, gpus, match, thing, asked, answered"
       " FROM lines ORDER BY quote, position";
   g_autoptr (QmStatement) row = qm_store_prepare (store, sql, error);
   QmQuoteIndex *index = reader->index;
@@ -311,8 +312,7 @@ read_lines (QmQuoteStore *store, Reader *reader, GError **error)
         end_quote (reader, quote++);
       if (quote == index->n_quotes || index->quotes[quote].id != id)
         return fail_inconsistent (store, error);
-      if (!read_line (reader, row, i, quote))
-        return fail_unknown (store, id, error);
+      read_line (reader, row, i, quote);
     }
   while (quote < index->n_quotes)
     end_quote (reader, quote++);

@@ -47,8 +47,9 @@ qm_quote_row_holds (const QmQuoteRow *quote, QmDate on)
 {
   g_return_val_if_fail (quote != NULL, FALSE);
 
-  return qm_quote_dates_hold (quote->issued_on, quote->valid_from,
-                              quote->valid_until, on);
+  return !quote->broken
+         && qm_quote_dates_hold (quote->issued_on, quote->valid_from,
+                                 quote->valid_until, on);
 }
 
 /* --- What is found --- */

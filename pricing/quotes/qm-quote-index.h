@@ -50,6 +50,8 @@ typedef struct
   const char *items;    /* ids of the catalog in its lines, by ";", sorted */
   guint n_lines;        /* of all roles */
   guint n_warnings;
+  gboolean broken; /* says something that is damaged or of a later version:
+                      what is here is not to be relied on, it cannot be got */
 } QmQuoteRow;
 
 /* What to list; all zero for everything that is not deleted. */
@@ -110,7 +112,8 @@ GPtrArray *qm_quote_index_quotes (QmQuoteIndex *index,
 /* The row of a quote, or NULL. */
 const QmQuoteRow *qm_quote_index_get (const QmQuoteIndex *index, gint64 id);
 
-/* Whether a quote holds on a day, as qm_quote_dates_hold() says. */
+/* Whether a quote holds on a day, as qm_quote_dates_hold() says; one that is
+ * broken does not. */
 gboolean qm_quote_row_holds (const QmQuoteRow *quote, QmDate on);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmQuoteIndex, qm_quote_index_free)

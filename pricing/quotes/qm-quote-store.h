@@ -182,11 +182,14 @@ QmQuote *qm_quote_store_get (QmQuoteStore *store, gint64 id, GError **error);
  * with_items: only those of which a line is about a GPU or machine of the
  *   catalog, or may be about one of several: what pricing/advice/qm-offers.h
  * wants.
+ * problems: of char *, which it frees: a sentence for people is added for each
+ *   quote that is left out because it says something that nobody understands.
  *
  * Returns: (transfer full): of QmQuote; NULL with an error of the store or
  *   G_IO_ERROR_CANCELLED. */
 GPtrArray *qm_quote_store_get_all (QmQuoteStore *store,
                                    gboolean with_items,
+                                   GPtrArray *problems,
                                    GCancellable *cancellable,
                                    GError **error);
 

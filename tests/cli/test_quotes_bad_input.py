@@ -163,6 +163,45 @@ class BadInputTest(QuotesTest):
             file.seek(0)
             return file.read()
 
+    def change(self, sql):
+        base = sqlite3.connect(self.store_path())
+        base.execute(sql)
+        base.commit()
+        base.close()
+
+    def test_one_unreadable(self):
+        """One quote that nobody understands takes no other out of the advice,
+        and is told of every time."""
+        self.add()
+        sound = self.ask(*ASK)
+        other, = self.add(OFFER.replace("Q-17", "Q-18"), name="b.csv")
+        for sql in (
+                "UPDATE quotes SET asked = 'zzz' WHERE id = %d",
+                "UPDATE quotes SET valid_until = 'r' || substr (valid_until, 2)"
+                " WHERE id = %d",
+                "UPDATE quotes SET currency = 'uSD' WHERE id = %d",
+                "UPDATE lines SET price_micros = 'abc' WHERE quote = %d"):
+            self.change(sql % other)
+            for _ in range(2):
+                answer = self.ask(*ASK)
+                problem, = answer["problems"]
+                self.assertIn("Quote %d in" % other, problem["message"], sql)
+                self.assertIn("does not count", problem["message"], sql)
+                self.assertEqual(answer["recommendation"],
+                                 sound["recommendation"], sql)
+                self.assertEqual(answer["quotes"], sound["quotes"], sql)
+            listed = self.quotes("list", "--json")
+            self.assertEqual(
+                [(row["id"], row["broken"], row["holds"])
+                 for row in listed.json["quotes"]],
+                [(other, True, False), (other - 1, False, True)], sql)
+            self.assertIn("Quote %d in" % other, listed.complaint, sql)
+            self.refuse("quotes", "show", str(other), says="damaged")
+            # What is wrong can be taken away, and the document read again.
+            self.quotes("delete", str(other))
+            self.assertEqual(self.ask(*ASK)["problems"], [], sql)
+            other, = self.add(OFFER.replace("Q-17", "Q-18"), name="b.csv")
+
     def test_damaged(self):
         """What is readable counts, and that something may be missing is told
         with all advice until somebody has decided."""

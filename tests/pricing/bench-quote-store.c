@@ -160,10 +160,11 @@ bench_sorting (QmQuoteIndex *index)
 static void
 bench_get_all (QmQuoteStore *store)
 {
+  g_autoptr (GPtrArray) problems = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GPtrArray) quotes = NULL;
   double begin = now ();
 
-  quotes = qm_quote_store_get_all (store, TRUE, NULL, NULL);
+  quotes = qm_quote_store_get_all (store, TRUE, problems, NULL, NULL);
   g_assert_nonnull (quotes);
   printf ("getting the %u quotes with an item of the catalog: %.0f ms\n",
           quotes->len, now () - begin);

@@ -473,6 +473,37 @@ test_inconsistent (void)
   g_assert_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_DAMAGED);
 }
 
+/* A quote that says what nobody understands is marked, and hides no other. */
+static void
+test_broken (void)
+{
+  g_autoptr (QmQuoteStore) store = open_store ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmQuoteIndex) index = NULL;
+  QmDate today = { 2026, 11, 26 };
+  QmQuoteRow whole;
+
+  for (guint i = 0; i < 3; i++)
+    add_vendor (store, "a", "x");
+  g_assert_true (qm_store_execute (
+      store,
+      "INSERT INTO lines (quote, position, role, match, gpus)"
+      " VALUES (3, 9, 'quoted', 'none', 0);"
+      "UPDATE quotes SET kind = 'zzz', valid_until = '9999-12-31'"
+      " WHERE id = 2;"
+      "UPDATE lines SET answered = 'zzz' WHERE quote = 3",
+      NULL));
+  index = qm_quote_index_new (store, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (count_quotes (index, NULL), ==, 3);
+  for (gint64 id = 1; id <= 3; id++)
+    g_assert_cmpint (qm_quote_index_get (index, id)->broken, ==, id > 1);
+  g_assert_false (qm_quote_row_holds (qm_quote_index_get (index, 2), today));
+  whole = *qm_quote_index_get (index, 2);
+  whole.broken = FALSE;
+  g_assert_true (qm_quote_row_holds (&whole, today));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -488,6 +519,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quote-index/filters", test_filters);
   g_test_add_func ("/quote-index/current", test_current);
   g_test_add_func ("/quote-index/cancelled", test_cancelled);
+  g_test_add_func ("/quote-index/broken", test_broken);
   g_test_add_func ("/quote-index/inconsistent", test_inconsistent);
   return g_test_run ();
 }

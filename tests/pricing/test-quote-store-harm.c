@@ -109,11 +109,13 @@ static void
 assert_sound (QmQuoteStore *store)
 {
   g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) problems = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GPtrArray) all =
-      qm_quote_store_get_all (store, FALSE, NULL, &error);
+      qm_quote_store_get_all (store, FALSE, problems, NULL, &error);
   gint64 broken = -1;
 
   g_assert_no_error (error);
+  g_assert_cmpuint (problems->len, ==, 0);
   for (guint i = 0; i < all->len; i++)
     {
       const QmQuote *quote = g_ptr_array_index (all, i);

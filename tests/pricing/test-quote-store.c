@@ -326,6 +326,7 @@ test_get_all (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) all = NULL;
   g_autoptr (GPtrArray) some = NULL;
+  g_autoptr (GPtrArray) problems = g_ptr_array_new_with_free_func (g_free);
   gint64 gone;
 
   for (guint i = 0; i < 4; i++)
@@ -339,16 +340,76 @@ test_get_all (void)
       gone = add (store, quote);
     }
   g_assert_true (qm_quote_store_delete (store, gone, NULL));
-  all = qm_quote_store_get_all (store, FALSE, cancellable, &error);
+  all = qm_quote_store_get_all (store, FALSE, problems, cancellable, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (all->len, ==, 3);
-  some = qm_quote_store_get_all (store, TRUE, NULL, NULL);
+  some = qm_quote_store_get_all (store, TRUE, problems, NULL, NULL);
+  g_assert_cmpuint (problems->len, ==, 0);
   g_assert_cmpuint (some->len, ==, 1);
   g_assert_true (
       qm_quote_equal (g_ptr_array_index (some, 0), g_ptr_array_index (all, 1)));
   g_cancellable_cancel (cancellable);
-  g_assert_null (qm_quote_store_get_all (store, TRUE, cancellable, &error));
+  g_assert_null (
+      qm_quote_store_get_all (store, TRUE, problems, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+/* SQL that makes the second of three quotes say what nobody understands. */
+static const char *const unreadable[] = {
+  "UPDATE quotes SET asked = 'zzz' WHERE id = 2",
+  "UPDATE quotes SET kind = 'zzz' WHERE id = 2",
+  "UPDATE lines SET asked = 'zzz' WHERE quote = 2",
+  "UPDATE lines SET match = 'zzz', item = NULL WHERE quote = 2",
+  "UPDATE findings SET level = 'zzz' WHERE quote = 2",
+  "UPDATE quotes SET valid_until = 'r026-12-20' WHERE id = 2",
+  "UPDATE quotes SET issued_on = '2026-13-20' WHERE id = 2",
+  "UPDATE quotes SET valid_from = '' WHERE id = 2",
+  "UPDATE quotes SET currency = 'eUR' WHERE id = 2",
+  "UPDATE quotes SET payable_minor = 'abc' WHERE id = 2",
+  "UPDATE quotes SET tax_included = 'yes' WHERE id = 2",
+  "UPDATE quotes SET read_at = 1.5 WHERE id = 2",
+  "UPDATE quotes SET deleted_at = 'abc' WHERE id = 2",
+  "UPDATE lines SET price_micros = 'abc' WHERE quote = 2",
+  "UPDATE lines SET quantity_micros = x'01' WHERE quote = 2",
+  "UPDATE lines SET gpus = 'abc' WHERE quote = 2",
+};
+
+static void
+assert_second_left_out (const char *sql)
+{
+  g_autoptr (QmQuoteStore) store = open_store ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) problems = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) quotes = NULL;
+
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autoptr (QmQuote) quote = qm_quote_new ();
+      QmQuoteLine *line = qm_quote_add_line (quote, QM_LINE_QUOTED);
+
+      line->item = g_strdup ("h100");
+      line->match = QM_MATCH_FOUND;
+      qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL, "Read.");
+      add (store, quote);
+    }
+  g_test_message ("%s", sql);
+  g_assert_true (qm_store_execute (store, sql, NULL));
+  quotes = qm_quote_store_get_all (store, TRUE, problems, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (quotes->len, ==, 2);
+  g_assert_cmpint (((QmQuote *) g_ptr_array_index (quotes, 1))->id, ==, 3);
+  g_assert_cmpuint (problems->len, ==, 1);
+  g_assert_nonnull (strstr (g_ptr_array_index (problems, 0), "Quote 2 "));
+  g_assert_null (qm_quote_store_get (store, 2, &error));
+  assert_error (&error, QM_QUOTE_STORE_ERROR_INVALID);
+}
+
+/* What cannot be understood of one quote takes no other out. */
+static void
+test_unreadable (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (unreadable); i++)
+    assert_second_left_out (unreadable[i]);
 }
 
 static void
@@ -558,6 +619,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quote-store/update", test_update);
   g_test_add_func ("/quote-store/delete", test_delete);
   g_test_add_func ("/quote-store/get-all", test_get_all);
+  g_test_add_func ("/quote-store/unreadable", test_unreadable);
   g_test_add_func ("/quote-store/attachments", test_attachments);
   g_test_add_func ("/quote-store/vendors", test_vendors);
   g_test_add_func ("/quote-store/invalid", test_invalid);

@@ -150,14 +150,22 @@ read_own_files (State *state, const Job *job)
 }
 
 static gboolean
-read_store (State *state, QmQuoteStore *store, const Job *job, GError **error)
+read_store (State *state,
+            QmQuoteStore *store,
+            const Job *job,
+            GStrvBuilder *problems,
+            GError **error)
 {
   g_autoptr (GPtrArray) quotes = NULL;
+  g_autoptr (GPtrArray) unread = g_ptr_array_new_with_free_func (g_free);
 
   state->index = qm_quote_index_new (store, NULL, error);
   if (state->index == NULL || (state->rates = read_rates (store, error)) == NULL
-      || (quotes = qm_quote_store_get_all (store, TRUE, NULL, error)) == NULL)
+      || (quotes = qm_quote_store_get_all (store, TRUE, unread, NULL, error))
+             == NULL)
     return FALSE;
+  for (guint i = 0; i < unread->len; i++)
+    g_strv_builder_add (problems, g_ptr_array_index (unread, i));
   state->offers =
       qm_offers_new (job->catalog, quotes, state->rates, qm_date_today ());
   if (job->needs_matcher)
@@ -227,7 +235,7 @@ run_job (const Job *job, GError **error)
     store = state->store = open_store (job, problems, error);
   else if (!memory)
     store = own = qm_quote_store_open_again (job->store, error);
-  if (store == NULL || !read_store (state, store, job, error))
+  if (store == NULL || !read_store (state, store, job, problems, error))
     return NULL;
   look_after (store, problems);
   state->problems = g_strv_builder_end (problems);
