@@ -122,15 +122,15 @@ next_row (Reader *reader, QmQuoteStore *store, QmStatement *row, GError **error)
 }
 
 static QmQuote *
-read_amounts (QmStatement *row, int *n)
+read_amounts (QmStatement *row, int *n, gboolean *known)
 {
   QmQuote *head = qm_quote_new ();
 
-  head->net_minor = qm_column_amount (row, n);
-  head->discount_minor = qm_column_amount (row, n);
-  head->charge_minor = qm_column_amount (row, n);
-  head->tax_minor = qm_column_amount (row, n);
-  head->payable_minor = qm_column_amount (row, n);
+  head->net_minor = qm_column_amount (row, n, known);
+  head->discount_minor = qm_column_amount (row, n, known);
+  head->charge_minor = qm_column_amount (row, n, known);
+  head->tax_minor = qm_column_amount (row, n, known);
+  head->payable_minor = qm_column_amount (row, n, known);
   return head;
 }
 
@@ -141,9 +141,10 @@ read_quote (Reader *reader, QmStatement *row, guint i)
   QmQuoteRow *quote = &index->quotes[i];
   QmQuote *head;
   gboolean known = TRUE;
+  gint64 deleted_at;
   int n = -1;
 
-  quote->id = qm_column_int (row, &n);
+  quote->id = qm_column_int (row, &n, &known);
   quote->vendor = keep (index, row, &n, TRUE);
   quote->number = keep (index, row, &n, FALSE);
   quote->alternative = keep (index, row, &n, TRUE);
@@ -160,14 +161,15 @@ read_quote (Reader *reader, QmStatement *row, guint i)
                                               QM_PRICE_CLOUD + 1, &known);
   quote->unit = (QmPriceUnit) qm_column_word (row, &n, qm_word_of_unit,
                                               QM_PRICE_HOUR + 1, &known);
-  qm_column_currency (row, &n, quote->currency);
-  quote->issued_on = qm_column_date (row, &n);
-  quote->valid_from = qm_column_date (row, &n);
-  quote->valid_until = qm_column_date (row, &n);
-  quote->tax_included = qm_column_tristate (row, &n);
-  quote->read_at = qm_column_int (row, &n);
-  quote->deleted_at = qm_column_int (row, &n);
-  head = reader->heads[i] = read_amounts (row, &n);
+  qm_column_currency (row, &n, quote->currency, &known);
+  quote->issued_on = qm_column_date (row, &n, &known);
+  quote->valid_from = qm_column_date (row, &n, &known);
+  quote->valid_until = qm_column_date (row, &n, &known);
+  quote->tax_included = qm_column_tristate (row, &n, &known);
+  quote->read_at = qm_column_int (row, &n, &known);
+  deleted_at = qm_column_amount (row, &n, &known);
+  quote->deleted_at = deleted_at != QM_AMOUNT_UNSTATED ? deleted_at : 0;
+  head = reader->heads[i] = read_amounts (row, &n, &known);
   memcpy (head->currency, quote->currency, sizeof head->currency);
   head->tax_included = quote->tax_included;
   quote->payable_minor = head->payable_minor;
@@ -200,16 +202,17 @@ read_quotes (QmQuoteStore *store, Reader *reader, GError **error)
 
 /* The amounts of a line, for the sums. */
 static void
-read_line_amounts (Reader *reader, QmStatement *row, int *n, QmLineRole role)
+read_line_amounts (
+    Reader *reader, QmStatement *row, int *n, QmLineRole role, gboolean *known)
 {
   QmQuoteLine amounts = { .role = role };
 
-  amounts.quantity_micros = qm_column_amount (row, n);
-  amounts.price_micros = qm_column_amount (row, n);
-  amounts.base_quantity_micros = qm_column_amount (row, n);
-  amounts.discount_minor = qm_column_amount (row, n);
-  amounts.charge_minor = qm_column_amount (row, n);
-  amounts.total_minor = qm_column_amount (row, n);
+  amounts.quantity_micros = qm_column_amount (row, n, known);
+  amounts.price_micros = qm_column_amount (row, n, known);
+  amounts.base_quantity_micros = qm_column_amount (row, n, known);
+  amounts.discount_minor = qm_column_amount (row, n, known);
+  amounts.charge_minor = qm_column_amount (row, n, known);
+  amounts.total_minor = qm_column_amount (row, n, known);
   g_array_append_val (reader->amounts, amounts);
 }
 
@@ -233,7 +236,8 @@ read_line (Reader *reader, QmStatement *row, guint i, guint quote)
   end_row (&index->line_text, i);
   if (line->item != NULL && !g_ptr_array_find (reader->items, line->item, NULL))
     g_ptr_array_add (reader->items, (gpointer) line->item);
-  read_line_amounts (reader, row, &n, role);
+  read_line_amounts (reader, row, &n, role, &known);
+  qm_column_int (row, &n, &known); /* GPUs */
   qm_column_word (row, &n, qm_word_of_match, QM_N_MATCHES, &known);
   qm_column_word (row, &n, qm_word_of_thing, QM_N_THINGS, &known);
   qm_column_asks (row, &n, &known);
@@ -289,7 +293,7 @@ read_lines (QmQuoteStore *store, Reader *reader, GError **error)
   static const char sql[] =
       "SELECT quote, role, item, description, part_number, candidates,"
       "  quantity_micros, price_micros, base_quantity_micros, discount_minor,"
-      "  charge_minor, total_minor, match, thing, asked, answered"
+      "  charge_minor, total_minor, gpus, match, thing, asked, answered"
       " FROM lines ORDER BY quote, position";
   g_autoptr (QmStatement) row = qm_store_prepare (store, sql, error);
   QmQuoteIndex *index = reader->index;

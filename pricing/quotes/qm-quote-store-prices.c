@@ -132,11 +132,11 @@ read_point (QmStatement *row, int *n, gboolean *known)
                                               QM_PRICE_CLOUD + 1, known);
   point->unit = (QmPriceUnit) qm_column_word (row, n, qm_word_of_unit,
                                               QM_PRICE_HOUR + 1, known);
-  point->gpus = (int) qm_column_int (row, n);
-  point->date = qm_column_date (row, n);
-  point->micros = qm_column_int (row, n);
-  qm_column_currency (row, n, point->currency);
-  point->tax_included = qm_column_tristate (row, n);
+  point->gpus = (int) qm_column_int (row, n, known);
+  point->date = qm_column_date (row, n, known);
+  point->micros = qm_column_int (row, n, known);
+  qm_column_currency (row, n, point->currency, known);
+  point->tax_included = qm_column_tristate (row, n, known);
   point->source = qm_column_dup (row, n);
   return point;
 }
@@ -275,11 +275,11 @@ append_quoted (QmQuoteStore *store,
       int n = -1;
       g_autoptr (QmPricePoint) point = read_point (row, &n, &known);
 
-      point->quote = qm_column_int (row, &n);
+      point->quote = qm_column_int (row, &n, NULL);
       point->vendor = qm_column_dup (row, &n);
       if (known && point->date.year != 0
           && qm_exact_scale (point->micros, QM_MICROS_PER_UNIT,
-                             qm_column_int (row, &n), &point->micros))
+                             qm_column_int (row, &n, NULL), &point->micros))
         g_ptr_array_add (points, g_steal_pointer (&point));
     }
   return step == 0;
@@ -396,18 +396,18 @@ read_watched (QmStatement *row)
   QmWatched *watched = g_new0 (QmWatched, 1);
   int n = -1;
 
-  watched->id = qm_column_int (row, &n);
+  watched->id = qm_column_int (row, &n, NULL);
   watched->address = qm_column_dup (row, &n);
   watched->title = qm_column_dup (row, &n);
   watched->item = qm_column_dup (row, &n);
-  watched->last_micros = qm_column_amount (row, &n);
-  qm_column_currency (row, &n, watched->last_currency);
-  watched->last_date = qm_column_date (row, &n);
+  watched->last_micros = qm_column_amount (row, &n, NULL);
+  qm_column_currency (row, &n, watched->last_currency, NULL);
+  watched->last_date = qm_column_date (row, &n, NULL);
   watched->etag = qm_column_dup (row, &n);
   watched->last_modified = qm_column_dup (row, &n);
-  watched->tried_at = qm_column_int (row, &n);
+  watched->tried_at = qm_column_int (row, &n, NULL);
   watched->error = qm_column_dup (row, &n);
-  watched->error_at = qm_column_int (row, &n);
+  watched->error_at = qm_column_int (row, &n, NULL);
   return watched;
 }
 

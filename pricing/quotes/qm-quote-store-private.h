@@ -191,14 +191,19 @@ void qm_bind_tristate (QmStatement *statement, int *n, QmTristate value);
 /* NULL for an empty set. */
 void qm_bind_asks (QmStatement *statement, int *n, guint asks);
 
-/* Read the next column: `*n` is the number of the last one, -1 at first. */
-gint64 qm_column_int (QmStatement *statement, int *n);
+/* Read the next column: `*n` is the number of the last one, -1 at first.  Where
+ * it holds no value of its kind, *known, unless `known` is NULL, becomes FALSE,
+ * and the value is 0 or nothing. */
 const char *qm_column_text (QmStatement *statement, int *n);
 char *qm_column_dup (QmStatement *statement, int *n);
-gint64 qm_column_amount (QmStatement *statement, int *n);
-QmDate qm_column_date (QmStatement *statement, int *n);
-QmTristate qm_column_tristate (QmStatement *statement, int *n);
-void qm_column_currency (QmStatement *statement, int *n, char currency[4]);
+gint64 qm_column_int (QmStatement *statement, int *n, gboolean *known);
+gint64 qm_column_amount (QmStatement *statement, int *n, gboolean *known);
+QmDate qm_column_date (QmStatement *statement, int *n, gboolean *known);
+QmTristate qm_column_tristate (QmStatement *statement, int *n, gboolean *known);
+void qm_column_currency (QmStatement *statement,
+                         int *n,
+                         char currency[4],
+                         gboolean *known);
 /* 0 for a set with a word that is not known, and *known becomes FALSE. */
 guint qm_column_asks (QmStatement *statement, int *n, gboolean *known);
 /* The place in an enumeration of what `name` calls so; 0 for a word that it

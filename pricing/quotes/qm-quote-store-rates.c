@@ -106,9 +106,9 @@ qm_quote_store_get_rates (QmQuoteStore *store, GError **error)
       QmRate rate = { 0 };
       int n = -1;
 
-      qm_column_currency (row, &n, rate.currency);
-      rate.date = qm_column_date (row, &n);
-      rate.nanos = qm_column_int (row, &n);
+      qm_column_currency (row, &n, rate.currency, NULL);
+      rate.date = qm_column_date (row, &n, NULL);
+      rate.nanos = qm_column_int (row, &n, NULL);
       g_array_append_val (rates, rate);
     }
   if (step != 0)

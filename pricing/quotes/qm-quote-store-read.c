@@ -72,7 +72,8 @@ load_head (QmQuoteStore *store, QmQuote *quote, GError **error)
       "SELECT vendors.name, number, note, currency, kind, unit, issued_on,"
       "  valid_from, valid_until, tax_included, net_minor, discount_minor,"
       "  charge_minor, tax_minor, payable_minor, origin, source, sha256,"
-      "  read_at, alternative, supersedes, asked, answered"
+      "  read_at, alternative, supersedes, asked, answered,"
+      "  deleted_at"
       " FROM quotes LEFT JOIN vendors ON vendors.id = vendor"
       " WHERE quotes.id = ?1";
   g_autoptr (QmStatement) row = prepare_for (store, sql, quote->id, error);
@@ -92,29 +93,30 @@ load_head (QmQuoteStore *store, QmQuote *quote, GError **error)
   quote->vendor = qm_column_dup (row, &n);
   quote->number = qm_column_dup (row, &n);
   quote->note = qm_column_dup (row, &n);
-  qm_column_currency (row, &n, quote->currency);
+  qm_column_currency (row, &n, quote->currency, &known);
   quote->kind = (QmPriceKind) qm_column_word (row, &n, qm_word_of_kind,
                                               QM_PRICE_CLOUD + 1, &known);
   quote->unit = (QmPriceUnit) qm_column_word (row, &n, qm_word_of_unit,
                                               QM_PRICE_HOUR + 1, &known);
-  quote->issued_on = qm_column_date (row, &n);
-  quote->valid_from = qm_column_date (row, &n);
-  quote->valid_until = qm_column_date (row, &n);
-  quote->tax_included = qm_column_tristate (row, &n);
-  quote->net_minor = qm_column_amount (row, &n);
-  quote->discount_minor = qm_column_amount (row, &n);
-  quote->charge_minor = qm_column_amount (row, &n);
-  quote->tax_minor = qm_column_amount (row, &n);
-  quote->payable_minor = qm_column_amount (row, &n);
+  quote->issued_on = qm_column_date (row, &n, &known);
+  quote->valid_from = qm_column_date (row, &n, &known);
+  quote->valid_until = qm_column_date (row, &n, &known);
+  quote->tax_included = qm_column_tristate (row, &n, &known);
+  quote->net_minor = qm_column_amount (row, &n, &known);
+  quote->discount_minor = qm_column_amount (row, &n, &known);
+  quote->charge_minor = qm_column_amount (row, &n, &known);
+  quote->tax_minor = qm_column_amount (row, &n, &known);
+  quote->payable_minor = qm_column_amount (row, &n, &known);
   quote->origin = (QmQuoteOrigin) qm_column_word (row, &n, qm_word_of_origin,
                                                   QM_N_QUOTE_ORIGINS, &known);
   quote->source = qm_column_dup (row, &n);
   quote->sha256 = qm_column_dup (row, &n);
-  quote->read_at = qm_column_int (row, &n);
+  quote->read_at = qm_column_int (row, &n, &known);
   quote->alternative = qm_column_dup (row, &n);
   quote->supersedes = qm_column_dup (row, &n);
   quote->asked = qm_column_asks (row, &n, &known);
   quote->answered = qm_column_asks (row, &n, &known);
+  qm_column_amount (row, &n, &known); /* when it was deleted */
   return check_known (store, quote->id, known, error);
 }
 
@@ -132,16 +134,16 @@ load_line (QmQuote *quote, QmStatement *row)
   line->part_number = qm_column_dup (row, &n);
   line->description = qm_column_dup (row, &n);
   line->unit = qm_column_dup (row, &n);
-  line->quantity_micros = qm_column_amount (row, &n);
-  line->price_micros = qm_column_amount (row, &n);
-  line->base_quantity_micros = qm_column_amount (row, &n);
-  line->discount_minor = qm_column_amount (row, &n);
-  line->charge_minor = qm_column_amount (row, &n);
-  line->total_minor = qm_column_amount (row, &n);
+  line->quantity_micros = qm_column_amount (row, &n, &known);
+  line->price_micros = qm_column_amount (row, &n, &known);
+  line->base_quantity_micros = qm_column_amount (row, &n, &known);
+  line->discount_minor = qm_column_amount (row, &n, &known);
+  line->charge_minor = qm_column_amount (row, &n, &known);
+  line->total_minor = qm_column_amount (row, &n, &known);
   line->match = (QmMatchState) qm_column_word (row, &n, qm_word_of_match,
                                                QM_N_MATCHES, &known);
   line->item = qm_column_dup (row, &n);
-  line->gpus = (int) qm_column_int (row, &n);
+  line->gpus = (int) qm_column_int (row, &n, &known);
   line->candidates = qm_column_dup (row, &n);
   line->thing = (QmLineThing) qm_column_word (row, &n, qm_word_of_thing,
                                               QM_N_THINGS, &known);
@@ -264,13 +266,16 @@ get_one (QmQuoteStore *store, const GetAll *what, gint64 id, GError **error)
   return TRUE;
 }
 
+/* What is no time does not say that a quote is deleted. */
+#define NOT_DELETED "typeof (deleted_at) <> 'integer'"
+
 static gboolean
 get_all (QmQuoteStore *store, gpointer data, GError **error)
 {
   static const char all[] =
-      "SELECT id FROM quotes WHERE deleted_at IS NULL ORDER BY id";
+      "SELECT id FROM quotes WHERE " NOT_DELETED " ORDER BY id";
   static const char with_items[] =
-      "SELECT id FROM quotes WHERE deleted_at IS NULL AND EXISTS"
+      "SELECT id FROM quotes WHERE " NOT_DELETED " AND EXISTS"
       " (SELECT 1 FROM lines WHERE quote = quotes.id"
       "  AND (item IS NOT NULL OR match <> 'none'))"
       " ORDER BY id";
@@ -327,7 +332,7 @@ qm_quote_store_attachments (QmQuoteStore *store, gint64 id, GError **error)
       attachment->sha256 = qm_column_dup (row, &n);
       attachment->name = qm_column_dup (row, &n);
       attachment->media_type = qm_column_dup (row, &n);
-      attachment->size = qm_column_int (row, &n);
+      attachment->size = qm_column_int (row, &n, NULL);
       if (sqlite3_column_type (row, ++n) != SQLITE_NULL)
         attachment->bytes = g_bytes_new (sqlite3_column_blob (row, n),
                                          (gsize) sqlite3_column_bytes (row, n));

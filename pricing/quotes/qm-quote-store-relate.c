@@ -40,7 +40,7 @@ read_families (QmQuoteStore *store, GError **error)
       int n = -1;
       char *key;
 
-      head->id = qm_column_int (row, &n);
+      head->id = qm_column_int (row, &n, NULL);
       head->vendor = qm_column_dup (row, &n);
       head->number = qm_column_dup (row, &n);
       head->alternative = qm_column_dup (row, &n);
@@ -48,7 +48,7 @@ read_families (QmQuoteStore *store, GError **error)
       head->asked = qm_column_asks (row, &n, &known);
       head->answered = qm_column_asks (row, &n, &known);
       head->sha256 = qm_column_dup (row, &n);
-      head->issued_on = qm_column_date (row, &n);
+      head->issued_on = qm_column_date (row, &n, NULL);
       key = qm_quote_family_key (head);
       if (key != NULL)
         g_hash_table_replace (families, key, g_steal_pointer (&head));

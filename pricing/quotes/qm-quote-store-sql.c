@@ -226,12 +226,6 @@ qm_bind_asks (QmStatement *statement, int *n, guint asks)
   sqlite3_bind_text (statement, ++*n, text, -1, SQLITE_TRANSIENT);
 }
 
-gint64
-qm_column_int (QmStatement *statement, int *n)
-{
-  return sqlite3_column_int64 (statement, ++*n);
-}
-
 const char *
 qm_column_text (QmStatement *statement, int *n)
 {
@@ -249,39 +243,75 @@ qm_column_dup (QmStatement *statement, int *n)
   return g_utf8_make_valid (text, -1);
 }
 
-gint64
-qm_column_amount (QmStatement *statement, int *n)
+/* No value of its kind: a file that is damaged in no way that its checks
+ * notice. */
+static void
+fail_column (gboolean *known)
 {
-  if (sqlite3_column_type (statement, ++*n) == SQLITE_NULL)
-    return QM_AMOUNT_UNSTATED;
-  return sqlite3_column_int64 (statement, *n);
+  if (known != NULL)
+    *known = FALSE;
+}
+
+gint64
+qm_column_int (QmStatement *statement, int *n, gboolean *known)
+{
+  if (sqlite3_column_type (statement, ++*n) == SQLITE_INTEGER)
+    return sqlite3_column_int64 (statement, *n);
+  fail_column (known);
+  return 0;
+}
+
+/* Whether the next column holds nothing, which is passed then. */
+static gboolean
+pass_nothing (QmStatement *statement, int *n)
+{
+  if (sqlite3_column_type (statement, *n + 1) != SQLITE_NULL)
+    return FALSE;
+  ++*n;
+  return TRUE;
+}
+
+gint64
+qm_column_amount (QmStatement *statement, int *n, gboolean *known)
+{
+  return pass_nothing (statement, n) ? QM_AMOUNT_UNSTATED
+                                     : qm_column_int (statement, n, known);
 }
 
 QmDate
-qm_column_date (QmStatement *statement, int *n)
+qm_column_date (QmStatement *statement, int *n, gboolean *known)
 {
   const char *text = qm_column_text (statement, n);
   QmDate date = { 0, 0, 0 };
 
-  if (text != NULL)
-    qm_date_parse (text, &date);
+  if (text != NULL && !qm_date_parse (text, &date))
+    {
+      date = (QmDate){ 0, 0, 0 };
+      fail_column (known);
+    }
   return date;
 }
 
 QmTristate
-qm_column_tristate (QmStatement *statement, int *n)
+qm_column_tristate (QmStatement *statement, int *n, gboolean *known)
 {
-  if (sqlite3_column_type (statement, ++*n) == SQLITE_NULL)
+  if (pass_nothing (statement, n))
     return QM_UNSTATED;
-  return sqlite3_column_int (statement, *n) != 0 ? QM_YES : QM_NO;
+  return qm_column_int (statement, n, known) != 0 ? QM_YES : QM_NO;
 }
 
 void
-qm_column_currency (QmStatement *statement, int *n, char currency[4])
+qm_column_currency (QmStatement *statement,
+                    int *n,
+                    char currency[4],
+                    gboolean *known)
 {
   const char *text = qm_column_text (statement, n);
+  gboolean valid = text != NULL && qm_currency_valid (text);
 
-  g_strlcpy (currency, text != NULL && qm_currency_valid (text) ? text : "", 4);
+  if (!valid && (text == NULL || *text != '\0'))
+    fail_column (known);
+  g_strlcpy (currency, valid ? text : "", 4);
 }
 
 guint

@@ -172,10 +172,15 @@ class BadInputTest(QuotesTest):
     def test_one_unreadable(self):
         """One quote that nobody understands takes no other out of the advice,
         and is told of every time."""
-        self.add()
+        number, = self.add()
         sound = self.ask(*ASK)
         other, = self.add(OFFER.replace("Q-17", "Q-18"), name="b.csv")
-        for sql in ("UPDATE quotes SET asked = 'zzz' WHERE id = %d",):
+        for sql in (
+                "UPDATE quotes SET asked = 'zzz' WHERE id = %d",
+                "UPDATE quotes SET valid_until = 'r' || substr (valid_until, 2)"
+                " WHERE id = %d",
+                "UPDATE quotes SET currency = 'uSD' WHERE id = %d",
+                "UPDATE lines SET price_micros = 'abc' WHERE quote = %d"):
             self.change(sql % other)
             for _ in range(2):
                 answer = self.ask(*ASK)
@@ -189,7 +194,7 @@ class BadInputTest(QuotesTest):
             self.assertEqual(
                 [(row["id"], row["broken"], row["holds"])
                  for row in listed.json["quotes"]],
-                [(other, True, False), (other - 1, False, True)], sql)
+                [(other, True, False), (number, False, True)], sql)
             self.assertIn("Quote %d in" % other, listed.complaint, sql)
             self.refuse("quotes", "show", str(other), says="damaged")
             # What is wrong can be taken away, and the document read again.

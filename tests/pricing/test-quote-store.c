@@ -361,6 +361,17 @@ static const char *const unreadable[] = {
   "UPDATE lines SET asked = 'zzz' WHERE quote = 2",
   "UPDATE lines SET match = 'zzz', item = NULL WHERE quote = 2",
   "UPDATE findings SET level = 'zzz' WHERE quote = 2",
+  "UPDATE quotes SET valid_until = 'r026-12-20' WHERE id = 2",
+  "UPDATE quotes SET issued_on = '2026-13-20' WHERE id = 2",
+  "UPDATE quotes SET valid_from = '' WHERE id = 2",
+  "UPDATE quotes SET currency = 'eUR' WHERE id = 2",
+  "UPDATE quotes SET payable_minor = 'abc' WHERE id = 2",
+  "UPDATE quotes SET tax_included = 'yes' WHERE id = 2",
+  "UPDATE quotes SET read_at = 1.5 WHERE id = 2",
+  "UPDATE quotes SET deleted_at = 'abc' WHERE id = 2",
+  "UPDATE lines SET price_micros = 'abc' WHERE quote = 2",
+  "UPDATE lines SET quantity_micros = x'01' WHERE quote = 2",
+  "UPDATE lines SET gpus = 'abc' WHERE quote = 2",
 };
 
 static void
