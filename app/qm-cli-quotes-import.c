@@ -483,28 +483,6 @@ kind_text (QmDocumentKind kind)
 }
 
 static void
-append_ambiguous (const QmQuote *quote, GString *out, const QmCliScreen *screen)
-{
-  for (guint i = 0; i < quote->lines->len; i++)
-    {
-      const QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
-      g_auto (GStrv) ids = NULL;
-      g_autofree char *all = NULL;
-      g_autofree char *text = NULL;
-
-      if (line->match != QM_MATCH_AMBIGUOUS || line->candidates == NULL)
-        continue;
-      ids = g_strsplit (line->candidates, ";", 0);
-      all = g_strjoinv (", ", ids);
-      /* Translators: a number, ids of GPUs, the number again. */
-      text = g_strdup_printf (_ ("Line %u may be one of %s, and does not count "
-                                 "until you say which: --item %u=ID"),
-                              i + 1, all, i + 1);
-      qm_cli_append_paragraph (out, screen, QM_CLI_BAD, "? ", 2, text);
-    }
-}
-
-static void
 append_outcome (const Reader *reader,
                 const Document *document,
                 GString *out,
@@ -560,7 +538,6 @@ append_document (const Reader *reader,
     {
       g_string_append_c (out, '\n');
       qm_cli_quote_append (g_ptr_array_index (quotes, i), rates, out, screen);
-      append_ambiguous (g_ptr_array_index (quotes, i), out, screen);
     }
   if (quotes->len > QUOTES_SHOWN)
     {

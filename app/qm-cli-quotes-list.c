@@ -202,6 +202,7 @@ row_json (const QmQuoteRow *row, QmDate today)
   json_object_set_new (object, "origin",
                        json_string (qm_quote_origin_name (row->origin)));
   json_object_set_new (object, "source", qm_cli_json_text (row->source));
+  json_object_set_new (object, "open", json_boolean (row->open));
   json_object_set_new (object, "broken", json_boolean (row->broken));
   json_object_set_new (object, "deleted", json_boolean (row->deleted_at != 0));
   return object;
@@ -219,6 +220,17 @@ write_json (GPtrArray *rows, guint found, GError **error)
   json_object_set_new (root, "found", json_integer (found));
   json_object_set_new (root, "quotes", quotes);
   return qm_cli_json_write (root, error);
+}
+
+/* "?" where the user is asked something, "!" where something is wrong. */
+static const char *
+mark_of (const QmQuoteRow *row)
+{
+  gboolean wrong = row->broken || row->n_warnings > 0;
+
+  if (row->open)
+    return wrong ? "?!" : "?";
+  return wrong ? "!" : " ";
 }
 
 static void
@@ -240,11 +252,10 @@ add_row (const QmQuoteRow *row, QmCliTable *table)
           : g_strdup (row->alternative);
 
   qm_cli_table_add_row (table, holds ? QM_CLI_PLAIN : QM_CLI_FAINT,
-                        (const char *[]){
-                            id, row->vendor, number, issued, until,
-                            holds ? _ ("yes") : _ ("no"), total, items, lines,
-                            row->broken || row->n_warnings > 0 ? "!" : " ",
-                            row->source });
+                        (const char *[]){ id, row->vendor, number, issued,
+                                          until, holds ? _ ("yes") : _ ("no"),
+                                          total, items, lines, mark_of (row),
+                                          row->source });
 }
 
 static gboolean

@@ -214,6 +214,38 @@ append_asks (const char *place,
     }
 }
 
+/* Asks which GPU a line is about, where it may be one of several. */
+static void
+append_which (const QmQuote *quote,
+              guint index,
+              GString *out,
+              const QmCliScreen *screen)
+{
+  const QmQuoteLine *line = g_ptr_array_index (quote->lines, index);
+  g_auto (GStrv) ids = NULL;
+  g_autofree char *all = NULL;
+  g_autofree char *number = g_strdup_printf ("%" G_GINT64_FORMAT, quote->id);
+  g_autofree char *text = NULL;
+
+  if (line->match != QM_MATCH_AMBIGUOUS || line->candidates == NULL)
+    return;
+  ids = g_strsplit (line->candidates, ";", 0);
+  all = g_strjoinv (", ", ids);
+  if (quote->id != 0)
+    /* Translators: a number, ids of GPUs, the number of a quote, the first
+     * number again. */
+    text = g_strdup_printf (_ ("Line %u may be one of %s, and does not count "
+                               "until you say which: “quotes answer %s "
+                               "%u:item=ID”"),
+                            index + 1, all, number, index + 1);
+  else
+    /* Translators: a number, ids of GPUs, the number again. */
+    text = g_strdup_printf (_ ("Line %u may be one of %s, and does not count "
+                               "until you say which: --item %u=ID"),
+                            index + 1, all, index + 1);
+  qm_cli_append_paragraph (out, screen, QM_CLI_BAD, "? ", 2, text);
+}
+
 /* What the user is asked. */
 static void
 append_questions (const QmQuote *quote, GString *out, const QmCliScreen *screen)
@@ -230,6 +262,7 @@ append_questions (const QmQuote *quote, GString *out, const QmCliScreen *screen)
       append_asks (place,
                    qm_quote_line_open (g_ptr_array_index (quote->lines, i)),
                    quote->id, out, screen);
+      append_which (quote, i, out, screen);
     }
 }
 

@@ -134,6 +134,17 @@ read_amounts (QmStatement *row, int *n, gboolean *known)
   return head;
 }
 
+/* Whether a question of the next two columns, what is asked and what of that
+ * has been answered, is open. */
+static gboolean
+read_is_open (QmStatement *row, int *n, gboolean *known)
+{
+  guint asked = qm_column_asks (row, n, known);
+  guint answered = qm_column_asks (row, n, known);
+
+  return (asked & ~answered) != 0;
+}
+
 static void
 read_quote (Reader *reader, QmStatement *row, guint i)
 {
@@ -173,8 +184,7 @@ read_quote (Reader *reader, QmStatement *row, guint i)
   memcpy (head->currency, quote->currency, sizeof head->currency);
   head->tax_included = quote->tax_included;
   quote->payable_minor = head->payable_minor;
-  qm_column_asks (row, &n, &known);
-  qm_column_asks (row, &n, &known);
+  quote->open = read_is_open (row, &n, &known) || quote->currency[0] == '\0';
   quote->broken = !known;
 }
 
@@ -224,6 +234,7 @@ read_line (Reader *reader, QmStatement *row, guint i, guint quote)
   gboolean known = TRUE;
   int n = 0; /* after the quote's id */
   QmLineRole role;
+  QmMatchState match;
 
   line->quote = quote;
   role = (QmLineRole) qm_column_word (row, &n, qm_word_of_role, QM_N_LINE_ROLES,
@@ -238,10 +249,11 @@ read_line (Reader *reader, QmStatement *row, guint i, guint quote)
     g_ptr_array_add (reader->items, (gpointer) line->item);
   read_line_amounts (reader, row, &n, role, &known);
   qm_column_int (row, &n, &known); /* GPUs */
-  qm_column_word (row, &n, qm_word_of_match, QM_N_MATCHES, &known);
+  match = (QmMatchState) qm_column_word (row, &n, qm_word_of_match,
+                                         QM_N_MATCHES, &known);
   qm_column_word (row, &n, qm_word_of_thing, QM_N_THINGS, &known);
-  qm_column_asks (row, &n, &known);
-  qm_column_asks (row, &n, &known);
+  if (read_is_open (row, &n, &known) || match == QM_MATCH_AMBIGUOUS)
+    index->quotes[quote].open = TRUE;
   if (!known)
     index->quotes[quote].broken = TRUE;
 }

@@ -50,6 +50,8 @@ typedef struct
   const char *items;    /* ids of the catalog in its lines, by ";", sorted */
   guint n_lines;        /* of all roles */
   guint n_warnings;
+  gboolean open;   /* there is something to be said: a question about it or a
+                      line, which GPU a line is, or its currency */
   gboolean broken; /* says something that is damaged or of a later version:
                       what is here is not to be relied on, it cannot be got */
 } QmQuoteRow;

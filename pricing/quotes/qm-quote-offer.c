@@ -126,6 +126,19 @@ is_open (const QmQuote *quote, guint index)
   return open;
 }
 
+/* Whether it is not clear which GPU a line or one of its parts is. */
+static gboolean
+is_ambiguous (const QmQuote *quote, guint index)
+{
+  guint i = index;
+
+  do
+    if (line_at (quote, i)->match == QM_MATCH_AMBIGUOUS)
+      return TRUE;
+  while (++i < quote->lines->len && line_at (quote, i)->role == QM_LINE_PART);
+  return FALSE;
+}
+
 static Good
 read_good (const Reader *reader, guint index)
 {
@@ -509,7 +522,7 @@ read_good_alone (const Reader *reader, const Good *good, gint64 sum)
                          .board = !whole && good->gpus > 1,
                          .pieces = good->pieces };
 
-  if (line->match != QM_MATCH_AMBIGUOUS
+  if (!is_ambiguous (reader->quote, good->index)
       && (offer.item == NULL
           || (good->gpu == NULL && good->thing != QM_THING_MACHINE)))
     return;
@@ -665,16 +678,16 @@ read_variants (Reader *reader)
     }
 }
 
-/* Whether a line names something of the catalog: most quotes of a large store
- * may not. */
-static gboolean
-names_item (const QmQuote *quote)
+/* The first line that names something of the catalog; -1: there is none, as in
+ * most quotes of a large store. */
+static int
+find_named (const QmQuote *quote)
 {
   for (guint i = 0; i < quote->lines->len; i++)
     if (line_at (quote, i)->item != NULL
         || line_at (quote, i)->match == QM_MATCH_AMBIGUOUS)
-      return TRUE;
-  return FALSE;
+      return (int) i;
+  return -1;
 }
 
 GArray *
@@ -683,6 +696,7 @@ qm_quote_offers (const QmCatalog *catalog,
                  GArray **left_out)
 {
   Reader reader = { .catalog = catalog, .quote = quote };
+  int named;
 
   g_return_val_if_fail (catalog != NULL && quote != NULL, NULL);
 
@@ -693,8 +707,13 @@ qm_quote_offers (const QmCatalog *catalog,
       g_array_set_clear_func (*left_out, omission_clear);
       reader.left_out = *left_out;
     }
-  if (quote->unit == QM_PRICE_EACH && quote->kind != QM_PRICE_CLOUD
-      && qm_currency_valid (quote->currency) && names_item (quote))
+  named = find_named (quote);
+  if (quote->unit != QM_PRICE_EACH || quote->kind == QM_PRICE_CLOUD
+      || named < 0)
+    return reader.offers;
+  if (!qm_currency_valid (quote->currency))
+    leave_out (&reader, (guint) named, _ ("the quote tells no currency"));
+  else
     {
       read_variant (&reader, -1, -1);
       read_variants (&reader);

@@ -49,7 +49,7 @@ typedef struct
  * left_out: (out) (optional) (transfer full): of QmQuoteOmission.
  *
  * Returns: (transfer full): of QmQuoteOffer, in the order of their lines.  None
- *   where the quote is of hours or without a currency. */
+ *   where the quote is of hours, or without a currency, which leaves it out. */
 GArray *qm_quote_offers (const QmCatalog *catalog,
                          const QmQuote *quote,
                          GArray **left_out);

@@ -171,6 +171,31 @@ class WholeTest(QuotesTest):
         self.assertEqual((shown["open_questions"], shown["undated"]),
                          (0, False))
 
+    def test_left_out(self):
+        """A quote of which nothing counts says why: in the advice, by itself
+        and in the list."""
+        which, = self.add(table("W-1", ("A100", 4, "8000")), name="which.csv")
+        bare, = self.add(table("C-1", ("NVIDIA RTX A6000 48GB", 4, "4000"),
+                               currency=""), name="bare.csv")
+        good, = self.add(table("G-1", ("NVIDIA RTX A6000 48GB", 4, "4000")),
+                         name="good.csv")
+        answer = self.ask(*ASK)
+        first, second = answer["quotes"]["left_out"]
+        self.assertIn("A100", first)
+        self.assertIn("a question about it is open", first)
+        self.assertIn("A6000", second)
+        self.assertIn("no currency", second)
+        shown = self.quotes("show", str(which)).text.replace("\n  ", " ")
+        self.assertIn("quotes answer %d 1:item=ID" % which, shown)
+        self.assertEqual({row["id"]: row["open"] for row in self.stored()},
+                         {which: True, bare: True, good: False})
+        marks = [line.split()[-2] for line in
+                 self.quotes("list").text.splitlines()[1:]]
+        self.assertEqual([mark[0] for mark in marks], ["1", "?", "?"])
+        self.quotes("answer", str(which), "1:item=a100-80gb-pcie")
+        self.assertEqual(len(self.ask(*ASK)["quotes"]["left_out"]), 1)
+        self.assertFalse(self.stored("--search", "W-1")[0]["open"])
+
     def test_ubl(self):
         self.add(BOARD)
         out = self.path("board.xml")

@@ -616,6 +616,42 @@ test_left_out (void)
                     4); /* also the one of which the GPU is not clear */
 }
 
+/* What does not count for the want of a currency, or because nobody knows which
+ * GPU is in a machine, is told. */
+static void
+test_left_out_whole (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  QmQuoteLine *part;
+  QmQuote *quote =
+      add_quote (quotes, "Delta", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  const char *const *left_out;
+  guint n;
+
+  quote->currency[0] = '\0';
+  add_words (quote, "GPU server, 2 x EPYC 9354", 1, 10000);
+  add_line (quote, "a6000", 4, 4000);
+  add_line (quote, "rtx4090", 4, 2000);
+  quote = add_quote (quotes, "Omega", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_words (quote, "GPU server, 2 x EPYC 9354", 1, 10000);
+  part = qm_quote_add_line (quote, QM_LINE_PART);
+  part->description = g_strdup ("an RTX");
+  part->match = QM_MATCH_AMBIGUOUS;
+  part->candidates = g_strdup ("rtx4090;rtx3090");
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  qm_offers_list (offers, &n);
+  g_assert_cmpuint (n, ==, 0);
+  left_out = qm_offers_left_out (offers);
+  g_assert_cmpuint (g_strv_length ((char **) left_out), ==, 2);
+  g_assert_cmpstr (left_out[0], ==,
+                   "“a a6000” of Delta: the quote tells no currency");
+  g_assert_cmpstr (left_out[1], ==,
+                   "“GPU server, 2 x EPYC 9354” of Omega: a question about it "
+                   "is open");
+}
+
 /* A question about any of its lines keeps a machine from counting, and what is
  * rented with it is no part of its price. */
 static void
@@ -704,6 +740,7 @@ main (int argc, char **argv)
   g_test_add_func ("/offers/currency", test_currency);
   g_test_add_func ("/offers/discount-and-tax", test_discount_and_tax);
   g_test_add_func ("/offers/left-out", test_left_out);
+  g_test_add_func ("/offers/left-out-whole", test_left_out_whole);
   g_test_add_func ("/offers/questions-of-a-machine",
                    test_questions_of_a_machine);
   g_test_add_func ("/offers/not-shared", test_not_shared);
