@@ -342,12 +342,24 @@ is_faster (const Search *search, const QmPrediction *prediction)
   return !found->fits || prediction->step < worth * found->prediction.step;
 }
 
+/* What a step takes at least at smaller micro-batches: a sample takes no less
+ * there, but no part of the last pass need be empty. */
+static double
+least_below (const Search *search, int at, const QmPrediction *prediction)
+{
+  double size = (double) micro_batch_at (search->places, at);
+  double share = (double) search->share;
+
+  return prediction->step * share / (ceil (share / size) * size);
+}
+
 /* Takes the fastest micro-batch of a way, if it is faster than what was
  * found. */
 static QmStatus
 try_way (const Search *search, size_t way, QmError *error)
 {
-  double before = INFINITY;
+  const QmPlaceFound *found = search->found;
+  double best = found->fits ? found->prediction.step : INFINITY;
   Need *need;
   int at;
   QmStatus status = find_largest (search, way, &at, error);
@@ -360,11 +372,13 @@ try_way (const Search *search, size_t way, QmError *error)
       if (status == QM_OK)
         status = predict (search, need, micro_batch_at (search->places, at),
                           &prediction, error);
-      if (status != QM_OK || prediction.step >= before)
+      if (status != QM_OK)
         break;
-      before = prediction.step;
+      best = fmin (best, prediction.step);
       if (is_faster (search, &prediction))
         take (search, way, at, need, &prediction);
+      if (least_below (search, at, &prediction) >= best)
+        break;
     }
   return status;
 }
@@ -435,6 +449,20 @@ refuse (const QmPlacesOptions *options,
   return QM_OK;
 }
 
+/* Whether offloading may help what fits without: GPUs that divide states and
+ * yet compute activations twice, or wait much for each other.  Not where it is
+ * unknown how they are connected to the host. */
+static bool
+is_slow_for_want_of_memory (const Search *search)
+{
+  const QmPlaceFound *found = search->found;
+
+  return found->sharded && search->speeds.host.copies > 0
+         && (found->options.checkpoint
+             || found->prediction.exchange
+                    > found->prediction.step * MUCH_EXCHANGE);
+}
+
 QmStatus
 qm_places_find (QmPlaces *places,
                 const QmGpu *gpu,
@@ -472,10 +500,7 @@ qm_places_find (QmPlaces *places,
   if (status == QM_OK && gpus > 1 && !places->naive)
     status = try_ways (&search, true, false, error);
   if (status == QM_OK && !places->naive
-      && (!found->fits
-          || (found->sharded
-              && found->prediction.exchange
-                     > found->prediction.step * MUCH_EXCHANGE)))
+      && (!found->fits || is_slow_for_want_of_memory (&search)))
     status = try_ways (&search, gpus > 1, true, error);
   return status;
 }

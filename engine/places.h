@@ -17,11 +17,13 @@
  *
  * The second is also taken where it is faster than the first by a twentieth,
  * since it leaves room for larger micro-batches; and where it waits for its
- * exchange for more than a tenth of the time, the third.
+ * exchange for more than a tenth of the time, or computes activations twice,
+ * the third, if that is faster.
  *
  * Of the ways to do so, without or with checkpointing, at micro-batches that
  * are powers of two, the fastest: the largest micro-batch that fits, or half of
- * it and so on as long as that is faster.  Naive settings are what comes off
+ * it and so on as long as that may be faster: where a share is no multiple of
+ * it, the last pass is not full.  Naive settings are what comes off
  * the shelf: they have one way, divide nothing, and vary in the micro-batch
  * alone. What stage 3 gathers of one layer while it is in use is not counted.
  */
