@@ -175,8 +175,9 @@ qm_advice_new (const QmCatalog *catalog,
   if (!check_question (catalog, question, error))
     return NULL;
   candidates = qm_candidates_build (catalog, question, predictions, run_times);
-  advice = qm_advice_new_for_candidates ((QmCandidate *) candidates->data,
-                                         candidates->len);
+  advice =
+      qm_advice_new_for_candidates ((QmCandidate *) (void *) candidates->data,
+                                    candidates->len);
   advice->predictions = g_steal_pointer (&predictions);
   advice->run_times = g_steal_pointer (&run_times);
   advice->purse = question->purse;
