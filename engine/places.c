@@ -10,13 +10,15 @@
 
 #define MOST_SIZES 40 /* powers of two up to a batch */
 
-/* Of a step, more than which GPUs that divide states are slow for: small
- * micro-batches alone leave each pass an exchange that nothing hides. */
-#define MUCH_EXCHANGE 0.1
+/* Who can do without dividing does, and without offloading, unless it makes a
+ * step shorter than that share. */
+#define WORTH_MORE 0.985
 
-/* Who can do without dividing does, unless it makes a step shorter than that
- * share. */
-#define WORTH_DIVIDING 0.95
+/* Of a sample's time while activations are computed twice, what once takes at
+ * least, and the other way round: a pass is about three parts, of which one is
+ * done again. */
+#define COMPUTED_ONCE  0.7
+#define COMPUTED_TWICE 1.2
 
 /* A way to train. */
 typedef struct Way
@@ -69,6 +71,9 @@ typedef struct Search
   uint64_t bytes;
   int64_t share; /* samples of a step, of each GPU */
   int parts;     /* that states are divided into */
+  bool offload;  /* ways that do are tried */
+  size_t way;    /* that was found, if one was, and the micro-batch's index */
+  int at;
   QmPlaceFound *found;
 } Search;
 
@@ -314,7 +319,7 @@ predict (const Search *search,
 }
 
 static void
-take (const Search *search,
+take (Search *search,
       size_t way,
       int at,
       const Need *need,
@@ -323,6 +328,8 @@ take (const Search *search,
   QmPlaceFound *found = search->found;
   int64_t micro_batch = micro_batch_at (search->places, at);
 
+  search->way = way;
+  search->at = at;
   found->fits = true;
   found->options = options_of (search->places, way, at);
   found->options.target.architecture = qm_gpu_architecture (search->gpu);
@@ -337,17 +344,31 @@ static bool
 is_faster (const Search *search, const QmPrediction *prediction)
 {
   const QmPlaceFound *found = search->found;
-  double worth = search->speeds.sharded && !found->sharded ? WORTH_DIVIDING : 1;
+  bool more = (search->speeds.sharded && !found->sharded)
+              || (search->offload && !found->options.offload);
 
-  return !found->fits || prediction->step < worth * found->prediction.step;
+  return !found->fits
+         || prediction->step < (more ? WORTH_MORE : 1) * found->prediction.step;
+}
+
+/* What a step takes at least at smaller micro-batches: a sample takes no less
+ * there, but no part of the last pass need be empty. */
+static double
+least_below (const Search *search, int at, const QmPrediction *prediction)
+{
+  double size = (double) micro_batch_at (search->places, at);
+  double share = (double) search->share;
+
+  return prediction->step * share / (ceil (share / size) * size);
 }
 
 /* Takes the fastest micro-batch of a way, if it is faster than what was
  * found. */
 static QmStatus
-try_way (const Search *search, size_t way, QmError *error)
+try_way (Search *search, size_t way, QmError *error)
 {
-  double before = INFINITY;
+  const QmPlaceFound *found = search->found;
+  double best = found->fits ? found->prediction.step : INFINITY;
   Need *need;
   int at;
   QmStatus status = find_largest (search, way, &at, error);
@@ -360,13 +381,84 @@ try_way (const Search *search, size_t way, QmError *error)
       if (status == QM_OK)
         status = predict (search, need, micro_batch_at (search->places, at),
                           &prediction, error);
-      if (status != QM_OK || prediction.step >= before)
+      if (status != QM_OK)
         break;
-      before = prediction.step;
+      best = fmin (best, prediction.step);
       if (is_faster (search, &prediction))
         take (search, way, at, need, &prediction);
+      if (least_below (search, at, &prediction) >= best)
+        break;
     }
   return status;
+}
+
+/* What a GPU needs beside states. */
+static double
+bytes_beside (const Search *search, const Need *need)
+{
+  const QmMemory *m = &need->memory[search->target];
+
+  return (double) (m->total - m->weights - m->master - m->gradients
+                   - m->optimizer);
+}
+
+/* The largest micro-batch that may fit as soon as no state is on the GPU, from
+ * what one that was found and twice that need. */
+static int64_t
+largest_beside (const Search *search, const Need *need, const Need *twice)
+{
+  int64_t size = search->found->options.micro_batch;
+  double bytes = bytes_beside (search, need);
+  double sample = (bytes_beside (search, twice) - bytes) / (double) size;
+  double most = (double) size + ((double) search->bytes - bytes) / sample;
+
+  while (2 * size <= search->share && !(2 * (double) size > most))
+    size *= 2;
+  return size;
+}
+
+/* Whether offloading in a way may be faster than what was found; which ones are
+ * not need not be planned.  It leaves room for larger micro-batches, to which
+ * samples are added at what they take up to twice the one that was found, or
+ * for not computing activations twice; and the host has its update. */
+static QmStatus
+may_be_faster (const Search *search, size_t way, bool *may, QmError *error)
+{
+  const QmPlaceFound *found = search->found;
+  bool checkpoint = found->options.checkpoint;
+  double size = (double) found->options.micro_batch, alone, sample, largest;
+  Need *need, *twice;
+  QmPrediction prediction;
+  QmStatus status;
+
+  *may = true;
+  if (!found->fits || search->places->options->micro_batch > 0)
+    return QM_OK;
+  *may = checkpoint && !ways[way].checkpoint;
+  if (2 * found->options.micro_batch > search->share)
+    return QM_OK;
+  need = search->places->needs[search->way][search->at];
+  status =
+      plan_need (search->places, search->way, search->at + 1, &twice, error);
+  if (status == QM_OK && twice->state == PLANNED)
+    status = predict (search, twice, 2 * found->options.micro_batch,
+                      &prediction, error);
+  if (status != QM_OK || twice->state != PLANNED)
+    return status;
+  alone = found->prediction.alone;
+  sample = (prediction.alone - alone) / size;
+  largest = (double) largest_beside (search, need, twice);
+  if (checkpoint == ways[way].checkpoint && largest <= size)
+    return QM_OK;
+  if (!checkpoint && ways[way].checkpoint)
+    largest = (double) search->share;
+  sample = (alone + (largest - size) * sample) / largest;
+  if (checkpoint != ways[way].checkpoint)
+    sample *= checkpoint ? COMPUTED_ONCE : COMPUTED_TWICE;
+  *may = sample * (double) search->share
+             + search->speeds.host.adam * need->work->parameters
+         < WORTH_MORE * found->prediction.step;
+  return QM_OK;
 }
 
 static QmStatus
@@ -389,10 +481,13 @@ try_ways (Search *search, bool sharded, bool offload, QmError *error)
 {
   QmStatus status = QM_OK;
 
+  search->offload = offload;
   search->speeds.sharded = sharded;
   search->parts = sharded ? search->speeds.gpus : 1;
   for (size_t i = 0; i < N_WAYS && status == QM_OK; i++)
     {
+      bool may = true;
+
       if ((ways[i].offload != QM_SHARDING_NONE) != offload
           || (search->places->options->checkpoint && !ways[i].checkpoint)
           || (search->places->naive && i > 0)
@@ -400,8 +495,11 @@ try_ways (Search *search, bool sharded, bool offload, QmError *error)
                              sharded ? QM_SHARDING_ZERO_1 : ways[i].offload,
                              offload, sharded ? search->parts : 1))
         continue;
-      status = try_way (search, i, error);
-      if (status == QM_OK)
+      if (offload)
+        status = may_be_faster (search, i, &may, error);
+      if (status == QM_OK && may)
+        status = try_way (search, i, error);
+      if (status == QM_OK && !search->found->fits)
         status = note_smallest (search, i, error);
     }
   return status;
@@ -472,10 +570,7 @@ qm_places_find (QmPlaces *places,
   if (status == QM_OK && gpus > 1 && !places->naive)
     status = try_ways (&search, true, false, error);
   if (status == QM_OK && !places->naive
-      && (!found->fits
-          || (found->sharded
-              && found->prediction.exchange
-                     > found->prediction.step * MUCH_EXCHANGE)))
+      && (!found->fits || search.speeds.host.copies > 0))
     status = try_ways (&search, gpus > 1, true, error);
   return status;
 }

@@ -7,23 +7,28 @@
  * for first: plans differ between architectures in the workspace alone, and
  * between numbers of GPUs in how many passes a step has.
  *
- * In a place the first of these that fits is taken:
+ * In a place the fastest is taken of what fits among these:
  *
  *   1. every GPU holds all of the model;
  *   2. n GPUs divide what a way keeps of the model (weights, master weights,
  *      gradients and optimizer states), as stage 3 of ZeRO does (Rajbhandari et
  *      al. 2019, section 5.3): bytes = states / n + (bytes - states);
- *   3. the same, and states are in the memory of the host (ZeRO 2, FSDP 3).
+ *   3. the same, and states are in the memory of the host (ZeRO 2, FSDP 3),
+ *      where it is known how GPUs are connected to it;
  *
- * The second is also taken where it is faster than the first by a twentieth,
- * since it leaves room for larger micro-batches; and where it waits for its
- * exchange for more than a tenth of the time, the third.
+ * of each without and with checkpointing, at micro-batches that are powers of
+ * two.  The second and the third leave room for larger micro-batches, or for
+ * not computing activations twice; since they take more of a machine, they have
+ * to be faster by a twentieth than what does without.
  *
- * Of the ways to do so, without or with checkpointing, at micro-batches that
- * are powers of two, the fastest: the largest micro-batch that fits, or half of
- * it and so on as long as that is faster.  Naive settings are what comes off
- * the shelf: they have one way, divide nothing, and vary in the micro-batch
- * alone. What stage 3 gathers of one layer while it is in use is not counted.
+ * Of a way the largest micro-batch that fits is tried first, then half of it
+ * and so on as long as that may be faster: where a share is no multiple of it,
+ * the last pass is not full, and half of it can be better where it itself is no
+ * better than twice of it.
+ *
+ * Naive settings are what comes off the shelf: they have one way, divide
+ * nothing, and vary in the micro-batch alone. What stage 3 gathers of one layer
+ * while it is in use is not counted.
  */
 
 #ifndef QM_ENGINE_PLACES_H
