@@ -34,13 +34,7 @@ qm_csv_header_score (const QmSheet *sheet, guint row)
           score++;
         }
     }
-  if ((seen
-       & (1u << QM_CSV_DESCRIPTION | 1u << QM_CSV_PART_NUMBER
-          | 1u << QM_CSV_ALTERNATIVE))
-          == 0
-      || (seen & (1u << QM_CSV_PRICE | 1u << QM_CSV_TOTAL)) == 0)
-    return 0;
-  return score;
+  return qm_csv_fields_suffice (seen) ? score : 0;
 }
 
 static int

@@ -334,17 +334,28 @@ qm_csv_read_total_table (QmCsvReader *reader, guint row)
   return TRUE;
 }
 
+/* `format` takes the words. */
 static void
-report_discount (QmCsvReader *reader,
-                 QmQuote *quote,
-                 guint row,
-                 const char *words)
+note_row (QmCsvReader *reader,
+          QmQuote *quote,
+          guint row,
+          const char *words,
+          const char *format)
 {
   g_autofree char *place = qm_csv_cell_place (reader, row, -1);
   g_autofree char *excerpt = qm_read_excerpt (words);
 
-  qm_read_find (quote, QM_FINDING_NOTE, place,
-                _ ("“%s” was read as a discount of the whole quote."), excerpt);
+  qm_read_find (quote, QM_FINDING_NOTE, place, format, excerpt);
+}
+
+/* The draft that a row without a quantity is below the lines of; NULL: none. */
+static QmCsvDraft *
+find_draft_above (QmCsvReader *reader, guint row)
+{
+  if (reader->drafts->len == 0 || reader->is_ours
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
+    return NULL;
+  return g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
 }
 
 /* A discount of which only the percentage is written. */
@@ -373,23 +384,14 @@ read_percent (QmCsvReader *reader,
 static gboolean
 read_instalment (QmCsvReader *reader, guint row, const char *words)
 {
-  QmCsvDraft *draft;
-  g_autofree char *place = NULL;
-  g_autofree char *excerpt = NULL;
+  QmCsvDraft *draft = find_draft_above (reader, row);
 
-  if (reader->drafts->len == 0 || reader->is_ours
-      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
-    return FALSE;
-  draft = g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
-  if ((!draft->has_totals && !is_negative (reader, row))
+  if (draft == NULL || (!draft->has_totals && !is_negative (reader, row))
       || !qm_csv_words_are_instalment (words))
     return FALSE;
   draft->advance = TRUE;
-  place = qm_csv_cell_place (reader, row, -1);
-  excerpt = qm_read_excerpt (words);
-  qm_read_find (draft->quote, QM_FINDING_NOTE, place,
-                _ ("“%s” tells how it is paid, and is no part of the price."),
-                excerpt);
+  note_row (reader, draft->quote, row, words,
+            _ ("“%s” tells how it is paid, and is no part of the price."));
   return TRUE;
 }
 
@@ -452,25 +454,16 @@ is_in_other_currency (QmCsvReader *reader,
 static gboolean
 read_beside (QmCsvReader *reader, guint row, const char *words)
 {
-  QmCsvDraft *draft;
-  g_autofree char *place = NULL;
-  g_autofree char *excerpt = NULL;
+  QmCsvDraft *draft = find_draft_above (reader, row);
 
-  if (reader->drafts->len == 0 || reader->is_ours
-      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
-    return FALSE;
-  draft = g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
-  if (!draft->has_totals
+  if (draft == NULL || !draft->has_totals
       || (!is_exchange_rate (words)
           && !(qm_csv_row_kind_of (words) != QM_CSV_ROW_LINE
                && is_in_other_currency (reader, draft, words))))
     return FALSE;
-  place = qm_csv_cell_place (reader, row, -1);
-  excerpt = qm_read_excerpt (words);
-  qm_read_find (draft->quote, QM_FINDING_NOTE, place,
-                _ ("“%s” is a rate, or an amount in another currency; it was "
-                   "left out."),
-                excerpt);
+  note_row (reader, draft->quote, row, words,
+            _ ("“%s” is a rate, or an amount in another currency; it was left "
+               "out."));
   return TRUE;
 }
 
@@ -511,6 +504,7 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
     return TRUE;
   read_gross (reader, draft, row, kind, micros);
   if (kind == QM_CSV_ROW_DISCOUNT)
-    report_discount (reader, draft->quote, row, words);
+    note_row (reader, draft->quote, row, words,
+              _ ("“%s” was read as a discount of the whole quote."));
   return TRUE;
 }

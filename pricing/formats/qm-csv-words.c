@@ -427,6 +427,16 @@ field_of_parts (const char *name)
   return field;
 }
 
+gboolean
+qm_csv_fields_suffice (guint seen)
+{
+  const guint named = 1u << QM_CSV_DESCRIPTION | 1u << QM_CSV_PART_NUMBER
+                      | 1u << QM_CSV_ALTERNATIVE;
+
+  return (seen & named) != 0
+         && (seen & (1u << QM_CSV_PRICE | 1u << QM_CSV_TOTAL)) != 0;
+}
+
 QmCsvField
 qm_csv_field_of (const char *name, int *tax)
 {

@@ -49,6 +49,10 @@ typedef enum
  *   it says nothing. */
 QmCsvField qm_csv_field_of (const char *name, int *tax);
 
+/* Whether columns of these fields, bits 1 << field, make lines of quotes: what
+ * is offered, and an amount. */
+gboolean qm_csv_fields_suffice (guint seen);
+
 /* The field that normalized words mean as they stand (qm_csv_normalize()). */
 QmCsvField qm_csv_field_exactly (const char *normal);
 

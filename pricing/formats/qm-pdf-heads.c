@@ -136,13 +136,7 @@ score (QmPdfHead *head)
       seen |= 1u << head->fields[i];
       n++;
     }
-  if ((seen
-       & (1u << QM_CSV_DESCRIPTION | 1u << QM_CSV_PART_NUMBER
-          | 1u << QM_CSV_ALTERNATIVE))
-          == 0
-      || (seen & (1u << QM_CSV_PRICE | 1u << QM_CSV_TOTAL)) == 0)
-    return 0;
-  return n;
+  return qm_csv_fields_suffice (seen) ? n : 0;
 }
 
 /* The head that these lines are; NULL: they are none. */
