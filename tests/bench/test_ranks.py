@@ -245,13 +245,17 @@ class RanksTest(unittest.TestCase):
 
     def test_scaling(self):
         """What measured links cost models, and predictions with them."""
+        # What NCCL is told to do is in the file, and may be.
+        environment = {**os.environ, 'NCCL_NVLS_ENABLE': '0'}
+
         def bench(*arguments, status=0):
             done = subprocess.run([BENCH, *arguments], capture_output=True,
-                                  timeout=60, text=True)
+                                  timeout=60, text=True, env=environment)
             self.assertEqual(done.returncode, status, done.stderr)
             return done.stdout
         text = bench('links', '--device', 'cpu', '--gpus', '2', '--gpu',
                      'rtx4090', '--model', 'pythia-160m', '--json')
+        self.assertEqual(json.loads(text)['nccl'], {'NCCL_NVLS_ENABLE': '0'})
         said, = json.loads(text)['scaling']
         self.assertEqual(said['model'], 'pythia-160m')
         for name in ('data_parallel', 'best', 'nvlink'):
