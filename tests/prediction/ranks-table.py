@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ranks-table.py BENCH DATA HERE PAGE [check]: makes the table of several GPUs
-in PAGE anew, between its marks: what was measured on them (the results in
-DATA/measurements of more than one GPU, and HERE/ranks.csv) beside what BENCH
-predicts from a plan with its exchange, to which no constant of exchange was
-fitted.  With check it says whether it is what it would be, and whether what is
-predicted is as near as it was."""
+"""ranks-table.py BENCH DATA PAGE [check]: makes the table of several GPUs in
+PAGE anew, between its marks: what was measured on them (in DATA/measurements,
+of more than one GPU) beside what BENCH predicts from a plan with its exchange,
+to which no constant of exchange was fitted.  With check it says whether it is
+what it would be, and whether what is predicted is as near as it was."""
 
 import csv
 import json
@@ -18,7 +17,7 @@ BEGIN, END = '<!-- table: ranks -->\n', '<!-- end -->\n'
 # Of each software: half of the errors, and the worst, in percent.
 BARS = {'engine': (3, 8), 'tuned': (12, 25)}
 
-BENCH, DATA, HERE, PAGE = sys.argv[1:5]
+BENCH, DATA, PAGE = sys.argv[1:4]
 
 
 def bench(*arguments):
@@ -40,11 +39,18 @@ def measured():
                 yield (line['engine'], line['model'], line['gpu'],
                        line['gpus'], line['sharding'], line['offloading'],
                        line['micro_batch'], line['step']['mean_s'])
-    with open(os.path.join(HERE, 'ranks.csv'), encoding='utf-8') as file:
+    with open(os.path.join(folder, 'pytorch.csv'), encoding='utf-8') as file:
         for row in csv.DictReader(file):
-            yield ('pytorch', row['model'], row['gpu'], int(row['gpus']),
-                   row['sharding'], False, int(row['micro_batch']),
-                   float(row['step_s']))
+            if row['provenance'] == 'measured' and int(row['gpus']) > 1:
+                yield ('pytorch', row['model'], row['gpu'], int(row['gpus']),
+                       row['sharding'], False, int(row['micro_batch_size']),
+                       86400 * float(row['days']) / steps_of(row['model']))
+
+
+def steps_of(model):
+    with open(os.path.join(DATA, 'models', f'{model}.json'),
+              encoding='utf-8') as file:
+        return json.load(file)['recipe']['steps']
 
 
 def predicted(engine, model, gpu, gpus, sharding, offloading, micro_batch):
@@ -91,7 +97,7 @@ def main():
                     lambda match: BEGIN + made + END, text, flags=re.DOTALL)
     if is_new == text:
         return
-    if sys.argv[5:] == ['check']:
+    if sys.argv[4:] == ['check']:
         sys.exit(f'{PAGE}: the table of several GPUs is to be made anew:\n'
                  f'{made}')
     with open(PAGE, 'w', encoding='utf-8') as file:
