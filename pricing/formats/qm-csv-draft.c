@@ -37,7 +37,9 @@ qm_csv_draft_free (QmCsvDraft *draft)
 QmQuoteLine *
 qm_csv_draft_add (QmCsvDraft *draft, QmLineRole role)
 {
-  g_array_set_size (draft->notes, draft->notes->len + 1);
+  QmCsvLineNote note = { .above = draft->last_total };
+
+  g_array_append_val (draft->notes, note);
   return qm_quote_add_line (draft->quote, role);
 }
 
@@ -46,6 +48,13 @@ qm_csv_draft_set_percent (QmCsvDraft *draft, gint64 micros)
 {
   g_array_index (draft->notes, QmCsvLineNote, draft->notes->len - 1).percent =
       micros;
+}
+
+void
+qm_csv_draft_set_bare (QmCsvDraft *draft)
+{
+  g_array_index (draft->notes, QmCsvLineNote, draft->notes->len - 1).bare =
+      TRUE;
 }
 
 void
@@ -113,6 +122,16 @@ take_pending (QmCsvDraft *draft)
   draft->pending = 0;
 }
 
+/* The lines above are in it. */
+static void
+note_total (QmCsvDraft *draft, gint64 micros)
+{
+  for (guint i = draft->n_summed; i < draft->notes->len; i++)
+    g_array_index (draft->notes, QmCsvLineNote, i).below = micros;
+  draft->n_summed = draft->quote->lines->len;
+  draft->last_total = micros;
+}
+
 void
 qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
 {
@@ -121,7 +140,7 @@ qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
   draft->has_totals = TRUE;
   if (kind == QM_CSV_ROW_NET || kind == QM_CSV_ROW_TOTAL
       || kind == QM_CSV_ROW_PAYABLE)
-    draft->n_summed = quote->lines->len;
+    note_total (draft, micros);
   switch (kind)
     {
     case QM_CSV_ROW_NET:

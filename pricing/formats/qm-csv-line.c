@@ -8,6 +8,7 @@
 
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-tier.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -287,6 +288,17 @@ read_thing (QmCsvReader *reader, guint row)
   return QM_THING_UNSTATED;
 }
 
+/* Whether a row has but words that name no goods, and an amount. */
+static gboolean
+is_bare (QmCsvReader *reader, guint row, const QmQuoteLine *line)
+{
+  return !reader->is_ours && line->description != NULL
+         && line->part_number == NULL
+         && qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
+         && qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
+         && !qm_words_name_goods (line->description);
+}
+
 void
 qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
 {
@@ -314,6 +326,8 @@ qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
   if (charge > 0)
     line->charge_minor = charge;
   qm_csv_cell_discount (reader, draft, row, line);
+  if (is_bare (reader, row, line))
+    qm_csv_draft_set_bare (draft);
   if (offer_of (reader, row, line->description) == QM_CSV_OFFERED_PERHAPS)
     qm_csv_draft_set_perhaps (draft);
   if (is_on_request (reader, row))

@@ -34,6 +34,8 @@ typedef struct
                              options, and names none */
   gboolean thousands;     /* the table says that its amounts are in them, ... */
   gboolean in_thousands[QM_SHEET_MAX_COLUMNS]; /* ... and of which columns */
+  gint64 tax_rate;  /* of tax that the prices contain, in millionths of a
+                       percent; 0: nothing is said */
   gboolean monthly; /* a column of amounts is for a time */
   gboolean rent;    /* that, or the last heading speaks of a rent */
   gboolean per_hour;
