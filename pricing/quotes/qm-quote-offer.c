@@ -455,6 +455,10 @@ qm_quote_come_to (const QmQuote *quote,
               ? quote->payable_minor
               : computed;
   *net_minor = gross;
+  if (!is_stated (*tax_minor) && is_stated (quote->net_minor)
+      && quote->net_minor > 0 && quote->net_minor < gross
+      && gross == quote->payable_minor)
+    *tax_minor = gross - quote->net_minor;
   if (is_stated (gross) && is_stated (*tax_minor) && *tax_minor < gross)
     *net_minor = gross - *tax_minor;
   else

@@ -253,6 +253,30 @@ class OwningTest(QuotesTest):
         self.assertEqual((owning["price"], owning["tax"], owning["hosting"]),
                          (11900, 0, 0))
 
+    def test_asked_tax_once(self):
+        """A quote that contains a tax it does not tell contains the asker's,
+        which is not added once more."""
+        self.add(json.dumps({
+            "format": "quartermaster-quotes", "schema": 1, "quotes": [
+                {"vendor": "Delta", "currency": "USD", "tax_included": True,
+                 "issued_on": str(TODAY), "lines": [
+                     {"role": "quoted", "quantity": "1", "price": "11900",
+                      "description": "Workstation, Threadripper, "
+                                     "1 x NVIDIA RTX A6000 48GB"}]}]}),
+            name="gross.json")
+        answer = self.ask(*ASK, "--gpu", "a6000", "--gpus", "1", "--tax", "19",
+                          "--gross")
+        price = answer["candidates"][0]["prices"]["machine"]
+        self.assertEqual((price["amount"], price["offer"]["tax"],
+                          price["offer"]["tax_assumed_percent"],
+                          price["offer"]["contains_tax"]),
+                         (10000, 1900, 19, False))
+        result = self.run_program("advise", *ASK, "--gpu", "a6000", "--gpus",
+                                  "1", "--tax", "19", "--gross")
+        text = result.out.decode()
+        self.assertIn("$11,900", text)
+        self.assertIn("yours of 19 % was taken off", " ".join(text.split()))
+
     def test_rent(self):
         arguments = (*ASK, "--gpu", "h100-80gb-sxm", "--gpus", "4")
         bare = self.ask(*arguments, "--ownership", "none")["ownership"]
