@@ -51,6 +51,13 @@ qm_csv_draft_set_percent (QmCsvDraft *draft, gint64 micros)
 }
 
 void
+qm_csv_draft_set_within (QmCsvDraft *draft)
+{
+  g_array_index (draft->notes, QmCsvLineNote, draft->notes->len - 1).within =
+      TRUE;
+}
+
+void
 qm_csv_draft_set_bare (QmCsvDraft *draft)
 {
   g_array_index (draft->notes, QmCsvLineNote, draft->notes->len - 1).bare =
@@ -157,7 +164,9 @@ qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
       qm_csv_add_amount (&quote->tax_minor, micros);
       break;
     case QM_CSV_ROW_TAX:
-      if (micros != draft->table_tax)
+      /* "Split payment": who buys pays the tax to the state. */
+      if (micros != draft->table_tax
+          && !(micros < 0 && micros == -quote->tax_minor))
         qm_csv_add_amount (&quote->tax_minor, micros);
       break;
     case QM_CSV_ROW_PAYABLE:

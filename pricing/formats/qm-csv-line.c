@@ -158,7 +158,9 @@ offer_of (QmCsvReader *reader, guint row, const char *words)
   g_autofree char *name = NULL;
   const char *rest = words;
 
-  if (reader->is_ours || words == NULL || !qm_csv_has_amount (reader, row))
+  if (reader->is_ours || words == NULL || !qm_csv_has_amount (reader, row)
+      || (qm_csv_last_draft (reader) != NULL
+          && qm_csv_words_break_down (words)))
     return QM_CSV_OFFERED_PLAINLY;
   /* "oder 8x ..." without a word before what it is instead of. */
   if (reader->n_either == 0 && qm_csv_words_say_or (words, FALSE))
@@ -326,6 +328,10 @@ qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
   if (charge > 0)
     line->charge_minor = charge;
   qm_csv_cell_discount (reader, draft, row, line);
+  if (!reader->is_ours && line->description != NULL
+      && draft->quote->lines->len > 1
+      && qm_csv_words_break_down (line->description))
+    qm_csv_draft_set_within (draft);
   if (is_bare (reader, row, line))
     qm_csv_draft_set_bare (draft);
   if (offer_of (reader, row, line->description) == QM_CSV_OFFERED_PERHAPS)

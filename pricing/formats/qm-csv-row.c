@@ -128,6 +128,14 @@ static const char instead_words[] =
     "in sostituzione|in plaats van|ter vervanging|als alternatief|em vez de|"
     "em alternativa|em substituicao|zamiast|alternatywnie|zamiennie";
 
+static const char within_words[] =
+    "davon|darin|darunter|hiervon|bestehend aus|enthalt|enthalten|umfasst|"
+    "of which|thereof|includes|including|consisting of|comprising|contains|"
+    "made up of|dont|comprenant|compose de|incluant|comprend|de los cuales|"
+    "de las cuales|incluye|compuesto por|consta de|waarvan|hiervan|bevat|"
+    "bestaande uit|w tym|z czego|zawiera|skladajacy sie z|dos quais|das quais|"
+    "inclui|composto por|di cui|comprende|composto da|compreso|compresi";
+
 static const char included_words[] =
     "included|incl|inkl|inklusive|inbegriffen|enthalten|im preis enthalten|"
     "inclus|incluse|compris|comprise|incluido|incluida|incluidos|incluidas|"
@@ -425,6 +433,17 @@ qm_csv_words_offer (const char *words)
                       normal)
              ? QM_CSV_OFFERED_PERHAPS
              : QM_CSV_OFFERED_PLAINLY;
+}
+
+gboolean
+qm_csv_words_break_down (const char *words)
+{
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  return strchr ("-*>", words[0]) != NULL || g_str_has_prefix (words, "–")
+         || g_str_has_prefix (words, "•") || g_str_has_prefix (words, "·")
+         || begins_with (qm_csv_phrases_once (&set, within_words), normal);
 }
 
 gboolean

@@ -148,17 +148,18 @@ qm_csv_settle_tax_rows (QmCsvDraft *draft)
 {
   QmQuote *quote = draft->quote;
 
-  if (draft->is_ours || is_stated (quote->tax_minor))
+  if (draft->is_ours)
     return;
   for (guint i = quote->lines->len; i > 0; i--)
     {
       const QmQuoteLine *line = g_ptr_array_index (quote->lines, i - 1);
       QmCsvLineNote note = g_array_index (draft->notes, QmCsvLineNote, i - 1);
+      gint64 told = is_stated (quote->tax_minor) ? quote->tax_minor : 0;
       gint64 tax = line->total_minor;
 
       if (!is_tax_row (draft, i - 1))
         continue;
-      if (note.below != 0 && note.below == note.above + tax
+      if (note.below != 0 && note.below == note.above + told + tax
           && qm_csv_tax_rate (note.above, tax, 1) > 0)
         {
           remove_row (draft, i - 1,
@@ -166,7 +167,8 @@ qm_csv_settle_tax_rows (QmCsvDraft *draft)
                          "of a tax; it was read as that."));
           move_total (draft, note.above, note.below);
         }
-      else if ((note.below == 0 || note.below == note.above) && tax < note.above
+      else if (told == 0 && (note.below == 0 || note.below == note.above)
+               && tax < note.above
                && qm_csv_tax_rate (note.above - tax, tax, 1) > 0)
         {
           remove_row (draft, i - 1,
@@ -199,6 +201,8 @@ are_gross (const QmCsvDraft *draft, gint64 lines)
 {
   const QmQuote *quote = draft->quote;
 
+  if (draft->net_said && quote->net_minor == quote->payable_minor)
+    return FALSE;
   return qm_csv_is_same (draft, quote->payable_minor, lines)
          && (find_tax (draft) > 0
              || (draft->gross && !is_stated (quote->tax_minor)));

@@ -253,6 +253,51 @@ names_model (const QmQuote *quote, guint first, guint end)
   return FALSE;
 }
 
+/* Whether a line is in one above it by its words: what stands there costs no
+ * less. */
+static gboolean
+is_within (const QmCsvDraft *draft, guint i)
+{
+  const QmQuote *quote = draft->quote;
+  const QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
+  gint64 cost = qm_quote_line_cost (quote, line), above;
+  guint j = i;
+
+  if (!g_array_index (draft->notes, QmCsvLineNote, i).within
+      || line->role != QM_LINE_QUOTED || !is_stated (cost) || cost <= 0)
+    return FALSE;
+  while (j > 0 && g_array_index (draft->notes, QmCsvLineNote, j).within)
+    j--;
+  above = qm_quote_line_cost (quote, g_ptr_array_index (quote->lines, j));
+  return is_stated (above) && cost <= above
+         && !g_array_index (draft->notes, QmCsvLineNote, j).within;
+}
+
+/* What "davon", "of which" and the like say is in the line above counts once,
+ * where the totals do without it, or there are none. */
+static gboolean
+settle_within (QmCsvDraft *draft)
+{
+  QmQuote *quote = draft->quote;
+  g_autoptr (GArray) within = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint i = 0; i < quote->lines->len; i++)
+    if (is_within (draft, i))
+      g_array_append_val (within, i);
+  for (guint i = 0; i < within->len; i++)
+    ((QmQuoteLine *) g_ptr_array_index (quote->lines,
+                                        g_array_index (within, guint, i)))
+        ->role = QM_LINE_PART;
+  if (within->len == 0 || !draft->has_totals
+      || explains (draft, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED)))
+    return within->len > 0;
+  for (guint i = 0; i < within->len; i++)
+    ((QmQuoteLine *) g_ptr_array_index (quote->lines,
+                                        g_array_index (within, guint, i)))
+        ->role = QM_LINE_QUOTED;
+  return FALSE;
+}
+
 /* What is in the total is quoted, whatever words stand beside it; what is not
  * in it, and stands below it or is called an upgrade, can be had besides. */
 static void
@@ -261,6 +306,13 @@ settle_roles (QmCsvDraft *draft)
   if (draft->is_ours
       || explains (draft, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED)))
     return;
+  if (settle_within (draft))
+    {
+      qm_quote_add_finding (draft->quote, QM_FINDING_NOTE, NULL,
+                            _ ("Lines that say they are in the one above count "
+                               "once, as parts of it."));
+      return;
+    }
   if (qm_csv_nest (draft->quote))
     {
       qm_quote_add_finding (draft->quote, QM_FINDING_NOTE, NULL,

@@ -116,10 +116,11 @@ qm_csv_words_say_gross (const char *words)
 int
 qm_csv_tax_rate (gint64 net, gint64 tax, gint64 slack)
 {
-  /* Those of the countries of Europe, of Canada, Australia and Brazil. */
-  static const int rates[] = { 50,  55,  60,  70,  77,  80,  81,  90,
-                               100, 120, 130, 150, 160, 170, 180, 190,
-                               200, 210, 220, 230, 240, 250, 255, 270 };
+  /* Those of the countries of Europe, of Canada, Australia and Brazil; 5.2 is
+   * Spain's "recargo de equivalencia". */
+  static const int rates[] = { 50,  52,  55,  60,  70,  77,  80,  81,  90,
+                               100, 120, 130, 150, 160, 170, 180, 190, 200,
+                               210, 220, 230, 240, 250, 255, 270 };
 
   for (guint i = 0; net > 0 && i < G_N_ELEMENTS (rates); i++)
     {

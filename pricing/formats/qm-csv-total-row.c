@@ -500,6 +500,10 @@ note_gross (QmCsvReader *reader,
             QmCsvRowKind kind,
             const char *words)
 {
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  if (kind == QM_CSV_ROW_NET && qm_csv_tax_in (normal) == 0)
+    draft->net_said = TRUE;
   if (kind != QM_CSV_ROW_PAYABLE || !qm_csv_words_say_gross (words))
     return;
   draft->gross = TRUE;

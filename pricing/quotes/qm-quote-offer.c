@@ -717,6 +717,10 @@ qm_quote_offers (const QmCatalog *catalog,
     return reader.offers;
   if (!qm_currency_valid (quote->currency))
     leave_out (&reader, (guint) named, _ ("the quote tells no currency"));
+  else if ((qm_quote_open (quote) & QM_ASK_TOTALS) != 0)
+    leave_out (&reader, (guint) named,
+               _ ("the amounts of the quote contradict each other; say whether "
+                  "what it comes to is right"));
   else
     {
       read_variant (&reader, -1, -1);

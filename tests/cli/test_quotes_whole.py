@@ -134,6 +134,24 @@ class WholeTest(QuotesTest):
         price = self.quoted()["a6000", 1]["prices"]["gpu"]
         self.assertEqual((price["amount"], price["quote"]), (4000, first))
 
+    def test_contradiction(self):
+        """Lines of 16,000 and a net amount of 15,000 are asked about, and
+        nothing of them counts before that."""
+        number, = self.add(table("T-1", ("NVIDIA RTX A6000 48GB", 4, "4000"),
+                                 totals=[("Net", "15000.00")]))
+        answer = self.ask(*ASK)
+        self.assertEqual(answer["quotes"]["offers"], 0)
+        self.assertIn("contradict each other",
+                      " ".join(answer["quotes"]["left_out"]))
+        shown = self.quotes("show", str(number)).text
+        self.assertIn("“quotes answer %d totals=…”" % number,
+                      " ".join(shown.split()))
+        self.refuse("quotes", "answer", str(number), "totals=no",
+                    says="totals=yes")
+        self.quotes("answer", str(number), "totals=yes")
+        self.assertEqual(self.quoted()["a6000", 4]["prices"]["gpu"]["amount"],
+                         4000)
+
     def test_cheapest_and_undated(self):
         self.add(table("C-1", ("NVIDIA RTX A6000 48GB", 1, "4200")),
                  name="a.csv")
