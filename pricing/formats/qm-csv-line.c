@@ -336,6 +336,7 @@ qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
     qm_csv_draft_set_bare (draft);
   if (offer_of (reader, row, line->description) == QM_CSV_OFFERED_PERHAPS)
     qm_csv_draft_set_perhaps (draft);
+  qm_csv_read_beside (reader, draft, row, line);
   if (is_on_request (reader, row))
     {
       g_autofree char *place = qm_csv_cell_place (reader, row, -1);

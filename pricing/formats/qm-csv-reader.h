@@ -155,6 +155,13 @@ gboolean qm_csv_has_marks (QmCsvReader *reader);
 /* Reads a row that is a line (qm-csv-line.c). */
 void qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row);
 
+/* Asks about a line what cells beside its own say: that it is a rent, or one of
+ * packs (qm-csv-beside.c). */
+void qm_csv_read_beside (QmCsvReader *reader,
+                         QmCsvDraft *draft,
+                         guint row,
+                         QmQuoteLine *line);
+
 /* Reads a row of totals (qm-csv-total-row.c).  FALSE: it is none. */
 gboolean qm_csv_read_total_row (QmCsvReader *reader, guint row);
 

@@ -171,6 +171,57 @@ test_within (void)
   }
 }
 
+/* What columns beside a line say of it is asked: for how long it is paid, and
+ * how many come in one. */
+static void
+test_beside (void)
+{
+  static const struct
+  {
+    const char *name;
+    const char *cell;
+    guint asked;
+  } cases[] = {
+    { "Months", "36", QM_ASK_RENT },
+    { "Term", "36 months", QM_ASK_RENT },
+    { "Term", "36 payments", QM_ASK_RENT },
+    { "Laufzeit", "36 Monate", QM_ASK_RENT },
+    { "Monate", "12", QM_ASK_RENT },
+    { "Durée", "3 ans", QM_ASK_RENT },
+    { "Meses", "24", QM_ASK_RENT },
+    { "Looptijd", "24 mnd", QM_ASK_RENT },
+    { "Okres", "24 miesiące", QM_ASK_RENT },
+    { "Billing", "monthly", QM_ASK_RENT },
+    { "VE", "2", QM_ASK_PACK },
+    { "Pack size", "4", QM_ASK_PACK },
+    { "Conditionnement", "2", QM_ASK_PACK },
+    { "VE", "1", 0 },
+    { "Term", "net 30 days", 0 },
+    { "Term", "one time", 0 },
+    { "Lieferzeit", "6 Wochen", 0 },
+    { "Warranty", "36 months", 0 },
+    { "Months", "", 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = g_strdup_printf (
+          "Description;Qty;%s;Unit price EUR;Total EUR\n"
+          "NVIDIA L40S 48GB;4;%s;8000,00;32000,00\n"
+          "Installation;1;%s;900,00;900,00\nSubtotal;;;;32900,00\n",
+          cases[i].name, cases[i].cell, cases[i].cell);
+      g_autoptr (QmQuote) quote = read_table (text);
+      gint64 gpus;
+
+      if (qm_quote_line_open (g_ptr_array_index (quote->lines, 0))
+          != cases[i].asked)
+        g_error ("%s", text);
+      g_assert_cmpuint (
+          qm_quote_line_open (g_ptr_array_index (quote->lines, 1)), ==, 0);
+      g_assert_true ((offered (quote, &gpus) > 0) == (cases[i].asked == 0));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -185,6 +236,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quote-agree/agreement", test_agreement);
   g_test_add_func ("/quote-agree/mended", test_mended);
   g_test_add_func ("/quote-agree/within", test_within);
+  g_test_add_func ("/quote-agree/beside", test_beside);
   result = g_test_run ();
   qm_matcher_free (matcher);
   qm_catalog_free (catalog);
