@@ -130,6 +130,30 @@ class BadInputTest(QuotesTest):
             with self.subTest(arguments=arguments):
                 self.refuse_quotes(*arguments, says=says)
 
+    def test_store_out_of_sight(self):
+        """Where it cannot be seen whether there is a store, it is not said that
+        there are no quotes."""
+        os.chmod(self.home, 0o755)
+        os.symlink("loop", self.path("loop"))
+        os.mkdir(self.path("closed"), 0o700)
+        cases = [("loop", {})]
+        if os.getuid() == 0:
+            cases.append(("closed", {"user": 65534}))
+        else:
+            os.chmod(self.path("closed"), 0)
+            cases.append(("closed", {}))
+        for folder, options in cases:
+            options["env"] = {"XDG_DATA_HOME": self.path(folder)}
+            with self.subTest(folder):
+                for verb in ("list", "export"):
+                    more = (("1", "--format", "csv") if verb == "export"
+                            else ())
+                    self.refuse("quotes", verb, *more, says="quotes.sqlite",
+                                **options)
+                answer = self.run_program("advise", *ASK, "--json", **options)
+                self.assertIn("quotes.sqlite", " ".join(
+                    one["message"] for one in answer.json["problems"]))
+
     def test_stores(self):
         number, = self.add()
         other = self.path("notes.sqlite")
