@@ -135,8 +135,8 @@ create_store (const char *path, gboolean told, GError **error)
   return store;
 }
 
-/* Something is there, or it cannot be seen whether there is, as in a folder that
- * may not be entered: what it is shows when it is opened. */
+/* Something is there, or it cannot be seen whether there is, as in a folder
+ * that may not be entered: what it is shows when it is opened. */
 static gboolean
 is_there (const char *path)
 {
