@@ -333,6 +333,30 @@ class BadInputTest(QuotesTest):
         self.add(name="again.csv")
         self.assertEqual(files_with("Q-18"), [])
 
+    def test_erased_but_kept(self):
+        """A damaged file keeps what is erased from the store, which is said."""
+        number, = self.add()
+        other, = self.add(OFFER.replace("Q-17", "Q-18"), name="other.csv")
+        self.assertNotIn("damaged",
+                         self.quotes("delete", "--erase", str(other)).text)
+        base = sqlite3.connect(self.store_path())
+        page, = base.execute("SELECT rootpage FROM sqlite_master"
+                             " WHERE name = 'rates'").fetchone()
+        base.close()
+        self.damage(page - 1)
+        for arguments in ((), ("--erase",)):
+            said = self.quotes("delete", *arguments, str(number)).text
+            kept, = (name for name in os.listdir(
+                os.path.dirname(self.store_path()))
+                if ".damaged-" in name and not name.endswith(".notice"))
+            self.assertIn(kept, said)
+            self.assertIn("until you delete that file", " ".join(said.split()))
+        # Also when nothing else is told of the damage any more.
+        self.quotes("backups", "--accept")
+        number, = self.add(name="again.csv")
+        self.assertIn(kept,
+                      self.quotes("delete", "--erase", str(number)).text)
+
     def test_no_space(self):
         """Where nothing can be written any more, reading goes on."""
         number, = self.add()
