@@ -216,6 +216,9 @@ static const Option known[] = {
     "where the result goes: loss and gradients, or the weights at the end "
     "(safetensors), or settings, or what a GPU can do (JSON; without it, "
     "speeds/GPU.json in the user's folder)" },
+  { "force", NULL, QM_OPTION_FLAG, CALIBRATE | CHECK | TRAIN | EXPORT | RESULTS,
+    FIELD (force),
+    "write in place of a file that is none of those that are written" },
   { "precision", "NAME", QM_OPTION_TEXT, CHECK, FIELD (precision),
     "fp32 (the default), tf32, fp16 or bf16" },
   { "averaged", NULL, QM_OPTION_FLAG, TRAIN, FIELD (averaged),

@@ -9,6 +9,7 @@
 #include "app/qm-bench-nodes.h"
 #include "app/qm-bench-supervise.h"
 #include "app/qm-streams.h"
+#include "data/file-kind.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -175,6 +176,33 @@ find_others (QmBenchOptions *options, QmError *error)
   return QM_OK;
 }
 
+/* Whether what a command writes may take the place of what is there.  It is
+ * said before the work. */
+static QmStatus
+check_place (const QmBenchOptions *options, QmError *error)
+{
+  static const struct
+  {
+    const char *command;
+    QmFileKind kind;
+  } kinds[] = {
+    { "calibrate", QM_FILE_SPEEDS },  { "check", QM_FILE_SAFETENSORS },
+    { "train", QM_FILE_SAFETENSORS }, { "export", QM_FILE_SETTINGS },
+    { "results", QM_FILE_RESULTS },
+  };
+
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    {
+      const char *path =
+          kinds[i].kind == QM_FILE_RESULTS ? options->merge : options->out;
+
+      if (path != NULL && strcmp (kinds[i].command, options->command) == 0
+          && !qm_bench_follows (options))
+        return qm_file_check_kind (path, kinds[i].kind, options->force, error);
+    }
+  return QM_OK;
+}
+
 /* The exit status, once what was printed has arrived. */
 static int
 finish (int status)
@@ -209,7 +237,8 @@ main (int argc, char **argv)
   if (!qm_bench_parse (argc, argv, &options))
     return QM_BENCH_USAGE;
   catch_interrupts ();
-  if (find_others (&options, &error) != QM_OK)
+  if (find_others (&options, &error) != QM_OK
+      || check_place (&options, &error) != QM_OK)
     return qm_bench_fail (&error);
   return finish (run_command (&options));
 }

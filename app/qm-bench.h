@@ -56,6 +56,7 @@ typedef struct QmBenchOptions
   QmOptionCounts gpu_counts;   /* of predict and search */
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
   bool averaged; /* of what --out has */
+  bool force;
   bool events, dry_run, adopt, rates, no_peer, no_cut;
   char **files; /* arguments that are no options */
   int n_files;

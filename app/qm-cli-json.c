@@ -343,6 +343,10 @@ offer_json (const QmOffer *offer)
                        converted ? json_boolean (offer->rate.stale)
                                  : json_null ());
   json_object_set_new (object, "contains_tax", json_boolean (offer->taxed));
+  json_object_set_new (object, "tax_assumed_percent",
+                       offer->tax_assumed > 0
+                           ? qm_cli_json_number (offer->tax_assumed, 6)
+                           : json_null ());
   json_object_set_new (object, "tax",
                        offer->tax_micros >= 0
                            ? qm_cli_json_micros (offer->tax_micros)

@@ -12,6 +12,7 @@
 #include "app/qm-cli-question.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
+#include "data/file-kind.h"
 #include "ui/plot/qm-advice-plot.h"
 #include "ui/plot/qm-plot-export.h"
 
@@ -37,6 +38,7 @@ typedef struct
   GStrv format;
   GStrv theme;
   gboolean log;
+  gboolean force;
 } Typed;
 
 /* How to draw and where to. */
@@ -46,6 +48,7 @@ typedef struct
   gboolean log;
   const QmPlotTheme *theme;
   const char *output; /* "-": standard output */
+  gboolean force;     /* in place of whatever is there */
   QmPlotFormat format;
   int width, height; /* 0: by the number of plots */
 } Drawing;
@@ -168,6 +171,7 @@ read_drawing (const Typed *typed, Drawing *drawing, GError **error)
       kind == 0 ? QM_ADVICE_PLOT_OVERALL : QM_ADVICE_PLOT_EXPERIMENT;
   drawing->theme = theme == 0 ? qm_plot_theme_light () : qm_plot_theme_dark ();
   drawing->log = typed->log;
+  drawing->force = typed->force;
   return TRUE;
 }
 
@@ -239,6 +243,24 @@ choose_size (Drawing *drawing, guint n)
       n == 1 ? HEIGHT_ALONE : (int) MIN (rows * HEIGHT_SHARED, SIDE_MAX);
 }
 
+/* Whether a plot of that format, or nothing, is where this one is to be. */
+static gboolean
+may_replace (const Drawing *drawing, GError **error)
+{
+  static const QmFileKind kinds[] = { [QM_PLOT_FORMAT_PNG] = QM_FILE_PNG,
+                                      [QM_PLOT_FORMAT_SVG] = QM_FILE_SVG,
+                                      [QM_PLOT_FORMAT_PDF] = QM_FILE_PDF };
+  g_autofree char *quoted = NULL;
+
+  if (drawing->force
+      || qm_file_is_replaceable (drawing->output, kinds[drawing->format]))
+    return TRUE;
+  quoted = qm_cli_quote (drawing->output);
+  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,
+               _ ("%s exists already; --force replaces it"), quoted);
+  return FALSE;
+}
+
 static gboolean
 write_drawing (const Drawing *drawing,
                const QmPlotData *const *plots,
@@ -262,7 +284,8 @@ write_drawing (const Drawing *drawing,
       start = g_bytes_get_data (bytes, &length);
       return qm_cli_write_bytes (start, length, error);
     }
-  if (!qm_cli_check_output (drawing->output, error))
+  if (!qm_cli_check_output (drawing->output, error)
+      || !may_replace (drawing, error))
     return FALSE;
   file = g_file_new_for_path (drawing->output);
   if (qm_plot_save (plots, n, file, drawing->format, drawing->width,
@@ -310,6 +333,9 @@ add_options (Typed *typed, GArray *options)
                             _ ("Where to, by its ending .png, .svg or .pdf; - "
                                "for standard output"),
                             &typed->output);
+  qm_cli_options_add_flag (options, "force",
+                           _ ("Replace a file that is no such plot"),
+                           &typed->force);
   qm_cli_options_add_value (options, "format", 0, "png|svg|pdf",
                             _ ("Whatever the file’s ending"), &typed->format);
   qm_cli_options_add_value (options, "size", 0, _ ("WIDTHxHEIGHT"),

@@ -663,7 +663,12 @@ read_quotes (QmCliQuestion *typed,
   qm_rates_unref (question->rates);
   question->rates = rates;
   if (quotes->len > 0)
-    question->offers = qm_offers_new (catalog, quotes, rates, qm_date_today ());
+    {
+      g_autoptr (QmOffers) offers =
+          qm_offers_new (catalog, quotes, rates, qm_date_today ());
+
+      qm_question_set_offers (question, offers);
+    }
   return TRUE;
 }
 

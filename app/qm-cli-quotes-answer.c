@@ -12,6 +12,7 @@
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
+#include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -161,8 +162,14 @@ answer_quote (QmQuote *quote, const Answer *answer, GError **error)
       qm_quote_answer (quote, QM_ASK_REVISION);
       return TRUE;
     }
+  if (g_str_equal (answer->name, "totals") && yes == 1)
+    {
+      qm_quote_answer (quote, QM_ASK_TOTALS);
+      return TRUE;
+    }
   return fail (answer,
-               "date=2026-03-31, validity=2026-03-31, revision=no, 2:rent=no",
+               "date=2026-03-31, validity=2026-03-31, revision=no, totals=yes, "
+               "2:rent=no",
                error);
 }
 
@@ -216,6 +223,7 @@ answer_all (QmQuoteStore *store,
   for (guint i = 0; answers[i] != NULL; i++)
     if (!apply (changed, answers[i], catalog, error))
       return FALSE;
+  qm_quote_totals_ask_again (changed);
   if (!qm_quote_store_update (store, changed, quote, error))
     return FALSE;
   qm_cli_quote_append (changed, rates, out, &screen);
@@ -228,11 +236,12 @@ qm_cli_quotes_answer (const char *const *arguments, GError **error)
   const QmCliVerb verb = {
     .name = "quotes answer",
     .parameters = _ ("NUMBER ANSWER…"),
-    .summary = _ ("Answers what is asked about a quote: LINE:rent=no, "
-                  "LINE:pack=4, LINE:price=yes,\nLINE:item=ID, "
-                  "LINE:thing=machine, LINE:role=option, date=2026-03-31,\n"
-                  "validity=none, revision=no.  “quartermaster quotes show” "
-                  "lists the questions."),
+    .summary =
+        _ ("Answers what is asked about a quote: LINE:rent=no, "
+           "LINE:pack=4, LINE:price=yes,\nLINE:item=ID, "
+           "LINE:thing=machine, LINE:role=option, date=2026-03-31,\n"
+           "validity=none, revision=no, totals=yes.  “quartermaster quotes "
+           "show” lists the\nquestions."),
   };
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_auto (GStrv) rest = NULL;

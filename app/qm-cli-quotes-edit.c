@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "app/qm-cli-options.h"
+#include "app/qm-cli-output.h"
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
@@ -23,7 +24,20 @@ typedef struct
   const char *done;
   const char *missing;
   const char *after; /* said once at the end; NULL: nothing */
+  gboolean away;     /* it is to be gone at the end */
 } Change;
+
+/* Where else it may be. */
+static void
+append_kept (GString *out, QmQuoteStore *store)
+{
+  g_autofree char *kept =
+      qm_quote_store_kept_text (qm_quote_store_path (store));
+  g_autofree char *safe = kept != NULL ? qm_cli_escape (kept) : NULL;
+
+  if (safe != NULL)
+    g_string_append_printf (out, "%s\n", safe);
+}
 
 /* What was done before one that fails stays done, and is said. */
 static gboolean
@@ -54,6 +68,8 @@ edit_all (QmQuoteStore *store,
     qm_cli_store_done (store);
   if (out->len > 0 && change->after != NULL)
     g_string_append_printf (out, "%s\n", change->after);
+  if (out->len > 0 && change->away)
+    append_kept (out, store);
   return qm_cli_write_text (out->str, whole ? error : NULL) && whole;
 }
 
@@ -98,9 +114,9 @@ qm_cli_quotes_delete (const char *const *arguments, GError **error)
   };
   g_autofree char *after = erased_text ();
   const Change deletion = { qm_quote_store_delete, _ ("Deleted quote"),
-                            _ ("there is no quote"), after };
+                            _ ("there is no quote"), after, TRUE };
   const Change erasure = { qm_quote_store_erase, _ ("Erased quote"),
-                           _ ("there is no quote"), NULL };
+                           _ ("there is no quote"), NULL, TRUE };
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) path = NULL;
@@ -129,7 +145,7 @@ qm_cli_quotes_restore (const char *const *arguments, GError **error)
                   "--deleted” shows them."),
   };
   const Change restoring = { qm_quote_store_restore, _ ("Restored quote"),
-                             _ ("there is no deleted quote"), NULL };
+                             _ ("there is no deleted quote"), NULL, FALSE };
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) path = NULL;

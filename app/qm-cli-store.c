@@ -10,7 +10,9 @@
 #include "data/datadir.h"
 #include "pricing/quotes/qm-quote-store-backup.h"
 
+#include <errno.h>
 #include <glib/gi18n-lib.h>
+#include <glib/gstdio.h>
 #include <limits.h>
 
 void
@@ -133,13 +135,16 @@ create_store (const char *path, gboolean told, GError **error)
   return store;
 }
 
-/* Something is there: whether it is a store is seen when it is opened. */
+/* Something is there, or it cannot be seen whether there is, as in a folder
+ * that may not be entered: what it is shows when it is opened. */
 static gboolean
 is_there (const char *path)
 {
+  GStatBuf status;
+
   return path != NULL
-         && (g_file_test (path, G_FILE_TEST_EXISTS)
-             || g_file_test (path, G_FILE_TEST_IS_SYMLINK));
+         && (g_lstat (path, &status) == 0
+             || (errno != ENOENT && errno != ENOTDIR));
 }
 
 QmQuoteStore *

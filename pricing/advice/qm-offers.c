@@ -7,6 +7,7 @@
 #include "pricing/quotes/qm-quote-offer.h"
 
 #include <glib/gi18n-lib.h>
+#include <math.h>
 #include <string.h>
 
 #define COUNTED_IN "USD"
@@ -17,6 +18,7 @@ struct _QmOffers
   GArray *list;        /* QmOffer, see compare_offers() */
   GPtrArray *left_out; /* char *, NULL at the end */
   GStringChunk *strings;
+  QmOffers *base; /* what these were made of, which has the strings, or NULL */
 };
 
 /* What is read at the moment. */
@@ -266,6 +268,53 @@ qm_offers_new (const QmCatalog *catalog,
   return offers;
 }
 
+static gboolean
+any_taxed (const QmOffers *offers)
+{
+  for (guint i = 0; i < offers->list->len; i++)
+    if (g_array_index (offers->list, QmOffer, i).taxed)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+take_tax_off (QmOffer *offer, double percent)
+{
+  gint64 gross = offer->price.micros;
+
+  offer->price.micros = (gint64) round ((double) gross / (1 + percent / 100));
+  offer->tax_micros = gross - offer->price.micros;
+  offer->taxed = FALSE;
+  offer->tax_assumed = percent;
+}
+
+QmOffers *
+qm_offers_with_tax (QmOffers *offers, double percent)
+{
+  QmOffers *made;
+
+  g_return_val_if_fail (offers != NULL, NULL);
+
+  if (offers->base != NULL)
+    offers = offers->base;
+  if (!(percent > 0) || !any_taxed (offers))
+    return qm_offers_ref (offers);
+  made = g_new0 (QmOffers, 1);
+  g_atomic_ref_count_init (&made->references);
+  made->list = g_array_copy (offers->list);
+  made->left_out = g_ptr_array_ref (offers->left_out);
+  made->base = qm_offers_ref (offers);
+  for (guint i = 0; i < made->list->len; i++)
+    {
+      QmOffer *offer = &g_array_index (made->list, QmOffer, i);
+
+      if (offer->taxed)
+        take_tax_off (offer, percent);
+    }
+  g_array_sort (made->list, compare_offers);
+  return made;
+}
+
 QmOffers *
 qm_offers_ref (QmOffers *offers)
 {
@@ -282,7 +331,8 @@ qm_offers_unref (QmOffers *offers)
     return;
   g_array_unref (offers->list);
   g_ptr_array_unref (offers->left_out);
-  g_string_chunk_free (offers->strings);
+  g_clear_pointer (&offers->strings, g_string_chunk_free);
+  g_clear_pointer (&offers->base, qm_offers_unref);
   g_free (offers);
 }
 

@@ -34,6 +34,8 @@ typedef struct
   gboolean holds;          /* neither expired nor to begin later */
   gboolean undated;        /* see qm_quote_is_undated() */
   gboolean taxed;          /* contains tax that is not told */
+  double tax_assumed;      /* percent that was taken off for tax which the quote
+                              does not tell: see qm_offers_with_tax(); 0: none */
   gint64 quote_id;         /* in the store; 0: not stored */
   guint line;              /* in the quote, from 0 */
   const char *vendor;      /* NULL: unnamed */
@@ -58,6 +60,14 @@ QmOffers *qm_offers_new (const QmCatalog *catalog,
                          GPtrArray *quotes,
                          QmRates *rates,
                          QmDate today);
+
+/* The same to one who pays tax of so many percent: prices that contain a tax
+ * which the quote does not tell are taken for prices with that one.  Of offers
+ * that were made so it starts from what they were made of.
+ *
+ * Returns: (transfer full): the offers themselves where that changes nothing.
+ */
+QmOffers *qm_offers_with_tax (QmOffers *offers, double percent);
 
 /* One more, or one less, who needs it; the last one frees it. */
 QmOffers *qm_offers_ref (QmOffers *offers);

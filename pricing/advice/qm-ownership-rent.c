@@ -7,7 +7,17 @@
 #include "pricing/advice/qm-ownership.h"
 #include "pricing/qm-exact.h"
 
+#include <math.h>
 #include <string.h>
+
+/* As a price to buy counts. */
+static gint64
+without_tax (const QmPrice *price)
+{
+  return price->tax_percent > 0 ? (gint64) round (
+             (double) price->micros / (1 + price->tax_percent / 100))
+                                : price->micros;
+}
 
 gboolean
 qm_rent_of_price (const QmPrice *price, QmRent *rent)
@@ -16,7 +26,7 @@ qm_rent_of_price (const QmPrice *price, QmRent *rent)
 
   if (price->unit != QM_PRICE_HOUR || price->micros < 0 || price->gpus < 1)
     return FALSE;
-  *rent = (QmRent){ .hour_micros = price->micros, .gpus = price->gpus };
+  *rent = (QmRent){ .hour_micros = without_tax (price), .gpus = price->gpus };
   memcpy (rent->currency, price->currency, sizeof rent->currency);
   return TRUE;
 }
@@ -27,8 +37,8 @@ compare_prices (gconstpointer a, gconstpointer b)
 {
   const QmPrice *p = *(const QmPrice *const *) a;
   const QmPrice *q = *(const QmPrice *const *) b;
-  QmInt128 left = (QmInt128) p->micros * q->gpus;
-  QmInt128 right = (QmInt128) q->micros * p->gpus;
+  QmInt128 left = (QmInt128) without_tax (p) * q->gpus;
+  QmInt128 right = (QmInt128) without_tax (q) * p->gpus;
 
   if (left != right)
     return left < right ? -1 : 1;

@@ -656,6 +656,15 @@ warn_about_offer (const QmOffer *offer)
     /* Translators: "Delta Computers, quote Q-17". */
     return g_strdup_printf (_ ("%s contains tax, but not how much."),
                             offer->price.source);
+  if (offer->tax_assumed > 0)
+    {
+      g_autofree char *percent = qm_format_number (offer->tax_assumed, 2);
+
+      /* Translators: "Delta Computers, quote Q-17", a number. */
+      return g_strdup_printf (_ ("%s contains tax, but not how much: yours of "
+                                 "%s %% was taken off."),
+                              offer->price.source, percent);
+    }
   if (!offer->rate.stale)
     return NULL;
   date = qm_format_date (offer->rate.date);

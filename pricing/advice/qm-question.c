@@ -170,6 +170,21 @@ qm_question_take_purse (QmQuestion *question, const QmPurse *purse)
 
   question->purse = *purse;
   question->budget_minor = qm_purse_to_usd (purse, purse->budget_minor);
+  if (question->offers != NULL)
+    qm_question_set_offers (question, question->offers);
+}
+
+void
+qm_question_set_offers (QmQuestion *question, QmOffers *offers)
+{
+  QmOffers *taxed = NULL;
+
+  g_return_if_fail (question != NULL);
+
+  if (offers != NULL)
+    taxed = qm_offers_with_tax (offers, question->purse.tax_percent);
+  g_clear_pointer (&question->offers, qm_offers_unref);
+  question->offers = taxed;
 }
 
 gboolean

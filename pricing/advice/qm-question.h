@@ -143,7 +143,8 @@ typedef struct
   int at_once;
   QmRates *rates;   /* for prices in other currencies than USD; NULL: these do
                        not count */
-  QmOffers *offers; /* of the user's quotes; NULL: none */
+  QmOffers *offers; /* of the user's quotes; NULL: none: see
+                       qm_question_set_offers() */
   gboolean expired_offers;        /* those that do not hold today count too */
   QmOwnershipSettings *ownership; /* costs, the budget with them, are totals of
                                      owning, over `lifetime_years` whatever
@@ -163,6 +164,10 @@ void qm_question_set_as_in_paper (QmQuestion *question);
 
 /* Counts in that money, and takes its budget for the question's. */
 void qm_question_take_purse (QmQuestion *question, const QmPurse *purse);
+
+/* Counts with these offers, or none, of which those with a tax that is not told
+ * are taken to contain that of the purse.  The question keeps a reference. */
+void qm_question_set_offers (QmQuestion *question, QmOffers *offers);
 
 /* Whether it is about a year's portfolio. */
 gboolean qm_question_is_portfolio (const QmQuestion *question);

@@ -37,7 +37,9 @@ qm_csv_draft_free (QmCsvDraft *draft)
 QmQuoteLine *
 qm_csv_draft_add (QmCsvDraft *draft, QmLineRole role)
 {
-  g_array_set_size (draft->notes, draft->notes->len + 1);
+  QmCsvLineNote note = { .above = draft->last_total };
+
+  g_array_append_val (draft->notes, note);
   return qm_quote_add_line (draft->quote, role);
 }
 
@@ -46,6 +48,20 @@ qm_csv_draft_set_percent (QmCsvDraft *draft, gint64 micros)
 {
   g_array_index (draft->notes, QmCsvLineNote, draft->notes->len - 1).percent =
       micros;
+}
+
+void
+qm_csv_draft_set_within (QmCsvDraft *draft)
+{
+  g_array_index (draft->notes, QmCsvLineNote, draft->notes->len - 1).within =
+      TRUE;
+}
+
+void
+qm_csv_draft_set_bare (QmCsvDraft *draft)
+{
+  g_array_index (draft->notes, QmCsvLineNote, draft->notes->len - 1).bare =
+      TRUE;
 }
 
 void
@@ -113,6 +129,16 @@ take_pending (QmCsvDraft *draft)
   draft->pending = 0;
 }
 
+/* The lines above are in it. */
+static void
+note_total (QmCsvDraft *draft, gint64 micros)
+{
+  for (guint i = draft->n_summed; i < draft->notes->len; i++)
+    g_array_index (draft->notes, QmCsvLineNote, i).below = micros;
+  draft->n_summed = draft->quote->lines->len;
+  draft->last_total = micros;
+}
+
 void
 qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
 {
@@ -121,7 +147,7 @@ qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
   draft->has_totals = TRUE;
   if (kind == QM_CSV_ROW_NET || kind == QM_CSV_ROW_TOTAL
       || kind == QM_CSV_ROW_PAYABLE)
-    draft->n_summed = quote->lines->len;
+    note_total (draft, micros);
   switch (kind)
     {
     case QM_CSV_ROW_NET:
@@ -138,7 +164,9 @@ qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
       qm_csv_add_amount (&quote->tax_minor, micros);
       break;
     case QM_CSV_ROW_TAX:
-      if (micros != draft->table_tax)
+      /* "Split payment": who buys pays the tax to the state. */
+      if (micros != draft->table_tax
+          && !(micros < 0 && micros == -quote->tax_minor))
         qm_csv_add_amount (&quote->tax_minor, micros);
       break;
     case QM_CSV_ROW_PAYABLE:

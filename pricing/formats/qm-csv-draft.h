@@ -13,6 +13,10 @@ typedef struct
 {
   gint64 percent;   /* its discount, in millionths of a percent; 0: none */
   gboolean perhaps; /* by its words it may be in no total */
+  gboolean bare;    /* it names no goods, and has no quantity or number */
+  gboolean within;  /* by its words it is in the line above */
+  gint64 above;     /* the last total above it, 0: none, ... */
+  gint64 below;     /* ... and the first one below it */
 } QmCsvLineNote;
 
 /* The totals of a draft at a place of the table. */
@@ -43,11 +47,16 @@ typedef struct
                         totals; 0: there is none */
   gint64 percent;    /* of a discount without an amount, in millionths */
   gint64 table_tax;  /* the tax that a small table of totals has; 0: none */
+  gint64 last_total; /* the last one so far; 0: none */
+  gint64 tax_rate;   /* of what the prices or a total contain, in millionths of
+                        a percent; 0: not said */
   QmCsvTotals above; /* the totals above that header */
   gboolean has_totals;
   gboolean advance;    /* a payment of a part was written: what is to be paid
                           stands above it */
   gboolean tax_within; /* the tax is said to be in the total above it */
+  gboolean net_said;   /* a total is said to be without tax */
+  gboolean gross;      /* what is to be paid is said to contain tax */
   gboolean is_ours;    /* the table is one that the project wrote */
   gboolean rent;       /* its prices are for a time */
 } QmCsvDraft;
@@ -62,6 +71,12 @@ QmQuoteLine *qm_csv_draft_add (QmCsvDraft *draft, QmLineRole role);
 
 /* The discount of the last line, in millionths of a percent. */
 void qm_csv_draft_set_percent (QmCsvDraft *draft, gint64 micros);
+
+/* The last line may be in the one above. */
+void qm_csv_draft_set_within (QmCsvDraft *draft);
+
+/* The last line may be a tax under a name that nobody knows. */
+void qm_csv_draft_set_bare (QmCsvDraft *draft);
 
 /* The last line does not count where the totals do without it. */
 void qm_csv_draft_set_perhaps (QmCsvDraft *draft);

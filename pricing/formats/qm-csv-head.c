@@ -6,6 +6,7 @@
 
 #include "pricing/formats/qm-csv-date.h"
 #include "pricing/formats/qm-csv-pairs.h"
+#include "pricing/formats/qm-csv-tax.h"
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
@@ -604,7 +605,7 @@ qm_csv_head_take_currency (QmQuote *quote, const char *label)
 /* "All prices in USD", "Preise in Euro, zzgl. MwSt.": what a sentence about
  * prices says of their currency and tax. */
 static void
-take_of_note (QmQuote *quote, const char *text)
+take_of_note (QmCsvReader *reader, QmQuote *quote, const char *text)
 {
   static const char prices[] =
       "price|prices|pricing|amounts|preis|preise|betrage|angebotspreise|prix|"
@@ -621,11 +622,14 @@ take_of_note (QmQuote *quote, const char *text)
       if (strcmp (words[i - 1], before[j]) == 0)
         qm_csv_head_take_currency (quote, words[i]);
   if (quote->tax_included != QM_UNSTATED
-      || !qm_csv_phrases_within (qm_csv_phrases_once (&set, prices), normal))
+      || (!qm_csv_phrases_within (qm_csv_phrases_once (&set, prices), normal)
+          && qm_csv_words_tax (text) == QM_CSV_TAX_NONE))
     return;
   tax = qm_csv_tax_in_note (normal);
   if (tax >= 0)
     quote->tax_included = tax == 1 ? QM_YES : QM_NO;
+  if (tax == 1 && reader->tax_rate == 0)
+    reader->tax_rate = qm_csv_percent_in (text);
 }
 
 void
@@ -640,7 +644,7 @@ qm_csv_head_read_row (QmCsvReader *reader, QmQuote *quote, guint row)
       if (text == NULL || (look && read_pair (reader, quote, row, &i)))
         continue;
       if (look)
-        take_of_note (quote, text);
+        take_of_note (reader, quote, text);
       append_note (quote, text);
     }
 }

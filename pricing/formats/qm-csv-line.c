@@ -8,6 +8,7 @@
 
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-tier.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -157,7 +158,9 @@ offer_of (QmCsvReader *reader, guint row, const char *words)
   g_autofree char *name = NULL;
   const char *rest = words;
 
-  if (reader->is_ours || words == NULL || !qm_csv_has_amount (reader, row))
+  if (reader->is_ours || words == NULL || !qm_csv_has_amount (reader, row)
+      || (qm_csv_last_draft (reader) != NULL
+          && qm_csv_words_break_down (words)))
     return QM_CSV_OFFERED_PLAINLY;
   /* "oder 8x ..." without a word before what it is instead of. */
   if (reader->n_either == 0 && qm_csv_words_say_or (words, FALSE))
@@ -287,6 +290,17 @@ read_thing (QmCsvReader *reader, guint row)
   return QM_THING_UNSTATED;
 }
 
+/* Whether a row has but words that name no goods, and an amount. */
+static gboolean
+is_bare (QmCsvReader *reader, guint row, const QmQuoteLine *line)
+{
+  return !reader->is_ours && line->description != NULL
+         && line->part_number == NULL
+         && qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
+         && qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
+         && !qm_words_name_goods (line->description);
+}
+
 void
 qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
 {
@@ -314,8 +328,15 @@ qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
   if (charge > 0)
     line->charge_minor = charge;
   qm_csv_cell_discount (reader, draft, row, line);
+  if (!reader->is_ours && line->description != NULL
+      && draft->quote->lines->len > 1
+      && qm_csv_words_break_down (line->description))
+    qm_csv_draft_set_within (draft);
+  if (is_bare (reader, row, line))
+    qm_csv_draft_set_bare (draft);
   if (offer_of (reader, row, line->description) == QM_CSV_OFFERED_PERHAPS)
     qm_csv_draft_set_perhaps (draft);
+  qm_csv_read_beside (reader, draft, row, line);
   if (is_on_request (reader, row))
     {
       g_autofree char *place = qm_csv_cell_place (reader, row, -1);

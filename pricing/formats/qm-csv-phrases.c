@@ -177,17 +177,19 @@ qm_csv_phrases_within (GHashTable *set, const char *normal)
   return FALSE;
 }
 
-/* Whether a word may say what is with or without. */
-static gboolean
-is_tax (const char *word)
+gboolean
+qm_csv_word_is_tax (const char *word)
 {
-  static const char list[] = "vat|mwst|ust|tva|iva|btw|tax|gst|taxe|taxes|"
-                             "impuestos|imposto|impostos|mehrwertsteuer|"
-                             "umsatzsteuer|podatek|moms";
+  static const char list[] =
+      "vat|mwst|ust|tva|iva|btw|tax|gst|hst|pst|qst|tps|tvq|taxe|taxes|"
+      "impuesto|impuestos|imposta|imposte|imposto|impostos|omzetbelasting|"
+      "belasting|podatek|podatku|moms|mva|igic|ipsi|ptu|icms|ipi|iss|steuern|"
+      "steuerbetrag|tributi|tributos";
   static GHashTable *set;
 
   return word != NULL
-         && g_hash_table_contains (qm_csv_phrases_once (&set, list), word);
+         && (g_hash_table_contains (qm_csv_phrases_once (&set, list), word)
+             || g_str_has_suffix (word, "steuer"));
 }
 
 int
@@ -212,7 +214,7 @@ qm_csv_tax_in (const char *normal)
 
   for (guint i = 0; words[i] != NULL; i++)
     {
-      gboolean of_tax = is_tax (words[i + 1]);
+      gboolean of_tax = qm_csv_word_is_tax (words[i + 1]);
 
       if (g_hash_table_contains (in, words[i])
           || (of_tax && g_hash_table_contains (in_tax, words[i])))
@@ -260,7 +262,7 @@ qm_csv_tax_in_note (const char *normal)
         return 1;
       if (strcmp (words[i], "ht") == 0)
         return 0;
-      if (!is_tax (words[i]))
+      if (!qm_csv_word_is_tax (words[i]))
         continue;
       /* "inkl. der gesetzlichen MwSt. von 19 %", "VAT not included" */
       for (int j = i - 1; j >= 0 && j >= i - 5 && tax < 0; j--)

@@ -32,6 +32,9 @@ GHashTable *qm_csv_phrases_once (GHashTable **set, const char *list);
 /* Whether a phrase of a set stands anywhere among normalized words. */
 gboolean qm_csv_phrases_within (GHashTable *set, const char *normal);
 
+/* Whether a normalized word, which may be NULL, is the name of a tax. */
+gboolean qm_csv_word_is_tax (const char *word);
+
 /* What normalized words say about tax: 1 that it is contained, 0 that it is
  * not, -1 nothing. */
 int qm_csv_tax_in (const char *normal);

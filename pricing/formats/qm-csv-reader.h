@@ -34,6 +34,8 @@ typedef struct
                              options, and names none */
   gboolean thousands;     /* the table says that its amounts are in them, ... */
   gboolean in_thousands[QM_SHEET_MAX_COLUMNS]; /* ... and of which columns */
+  gint64 tax_rate;  /* of tax that the prices contain, in millionths of a
+                       percent; 0: nothing is said */
   gboolean monthly; /* a column of amounts is for a time */
   gboolean rent;    /* that, or the last heading speaks of a rent */
   gboolean per_hour;
@@ -152,6 +154,13 @@ gboolean qm_csv_has_marks (QmCsvReader *reader);
 
 /* Reads a row that is a line (qm-csv-line.c). */
 void qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row);
+
+/* Asks about a line what cells beside its own say: that it is a rent, or one of
+ * packs (qm-csv-beside.c). */
+void qm_csv_read_beside (QmCsvReader *reader,
+                         QmCsvDraft *draft,
+                         guint row,
+                         QmQuoteLine *line);
 
 /* Reads a row of totals (qm-csv-total-row.c).  FALSE: it is none. */
 gboolean qm_csv_read_total_row (QmCsvReader *reader, guint row);

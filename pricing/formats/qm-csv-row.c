@@ -8,6 +8,7 @@
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-discount.h"
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/formats/qm-csv-tax.h"
 #include "pricing/quotes/qm-line-thing.h"
 
 #include <string.h>
@@ -127,6 +128,14 @@ static const char instead_words[] =
     "in sostituzione|in plaats van|ter vervanging|als alternatief|em vez de|"
     "em alternativa|em substituicao|zamiast|alternatywnie|zamiennie";
 
+static const char within_words[] =
+    "davon|darin|darunter|hiervon|bestehend aus|enthalt|enthalten|umfasst|"
+    "of which|thereof|includes|including|consisting of|comprising|contains|"
+    "made up of|dont|comprenant|compose de|incluant|comprend|de los cuales|"
+    "de las cuales|incluye|compuesto por|consta de|waarvan|hiervan|bevat|"
+    "bestaande uit|w tym|z czego|zawiera|skladajacy sie z|dos quais|das quais|"
+    "inclui|composto por|di cui|comprende|composto da|compreso|compresi";
+
 static const char included_words[] =
     "included|incl|inkl|inklusive|inbegriffen|enthalten|im preis enthalten|"
     "inclus|incluse|compris|comprise|incluido|incluida|incluidos|incluidas|"
@@ -223,6 +232,22 @@ strip_rest (const char *rest)
   return g_string_free (left, FALSE);
 }
 
+/* Words that no phrase of a row begins. */
+static QmCsvRowKind
+kind_of_tax (const char *words)
+{
+  switch (qm_csv_words_tax (words))
+    {
+    case QM_CSV_TAX_ON_TOP:
+      return QM_CSV_ROW_TAX;
+    case QM_CSV_TAX_WITHIN:
+      return QM_CSV_ROW_TAX_WITHIN;
+    case QM_CSV_TAX_NONE:
+    default:
+      return QM_CSV_ROW_LINE;
+    }
+}
+
 static QmCsvRowKind
 kind_of_discount (const char *words)
 {
@@ -280,6 +305,8 @@ qm_csv_row_kind_of (const char *words)
       || count_words (rest) > MOST_REST)
     {
       kind = kind_of_discount (words);
+      if (kind == QM_CSV_ROW_LINE)
+        kind = kind_of_tax (words);
       return kind == QM_CSV_ROW_LINE && ends_as_total (words, normal)
                  ? QM_CSV_ROW_NET
                  : kind;
@@ -290,7 +317,14 @@ qm_csv_row_kind_of (const char *words)
   if (kind == QM_CSV_ROW_TAX && g_str_has_prefix (normal, "total")
       && qm_csv_tax_in_note (normal) >= 0)
     kind = QM_CSV_ROW_TOTAL;
-  if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 1)
+  if (kind == QM_CSV_ROW_TAX && qm_csv_words_tax_within (normal))
+    return QM_CSV_ROW_TAX_WITHIN;
+  /* "Summe MwSt.", "Totaal btw" */
+  if (kind == QM_CSV_ROW_TOTAL && strpbrk (words, "+&") == NULL
+      && normal[longest] != '\0' && qm_csv_words_all_tax (normal + longest + 1))
+    return QM_CSV_ROW_TAX;
+  if (kind == QM_CSV_ROW_TOTAL
+      && (qm_csv_tax_in (normal) == 1 || qm_csv_tax_in_note (normal) == 1))
     return QM_CSV_ROW_PAYABLE;
   if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 0)
     return QM_CSV_ROW_NET;
@@ -399,6 +433,17 @@ qm_csv_words_offer (const char *words)
                       normal)
              ? QM_CSV_OFFERED_PERHAPS
              : QM_CSV_OFFERED_PLAINLY;
+}
+
+gboolean
+qm_csv_words_break_down (const char *words)
+{
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  return strchr ("-*>", words[0]) != NULL || g_str_has_prefix (words, "–")
+         || g_str_has_prefix (words, "•") || g_str_has_prefix (words, "·")
+         || begins_with (qm_csv_phrases_once (&set, within_words), normal);
 }
 
 gboolean

@@ -41,6 +41,10 @@ typedef enum
  * total. */
 QmCsvOffered qm_csv_words_offer (const char *words);
 
+/* Whether words say that what they name is in the line above: "davon 4 x L40S",
+ * "of which", "- Netzteil". */
+gboolean qm_csv_words_break_down (const char *words);
+
 /* Whether a cell for an amount says that there is nothing to pay, or that the
  * price is to be asked for. */
 gboolean qm_csv_cell_is_included (const char *text);

@@ -4,7 +4,7 @@
 
 #include "config.h"
 
-#include "pricing/formats/qm-csv-draft.h"
+#include "pricing/formats/qm-csv-settle-private.h"
 
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
@@ -77,15 +77,6 @@ finish_discount (const QmCsvDraft *draft, QmQuoteLine *line, gint64 percent)
   return FALSE;
 }
 
-/* Which lines are added up besides those that are surely quoted. */
-enum
-{
-  WITH_OPTIONS = 1,
-  WITH_LATE = 2,    /* below the last total */
-  WITH_PERHAPS = 4, /* that may be in none */
-  AS_QUOTED = WITH_LATE | WITH_PERHAPS
-};
-
 static gboolean
 is_late (const QmCsvDraft *draft, guint i)
 {
@@ -104,14 +95,14 @@ is_summed (const QmCsvDraft *draft, guint i, guint which)
   const QmQuoteLine *line = g_ptr_array_index (draft->quote->lines, i);
 
   if (line->role == QM_LINE_OPTION)
-    return (which & WITH_OPTIONS) != 0;
+    return (which & QM_CSV_WITH_OPTIONS) != 0;
   return line->role == QM_LINE_QUOTED
-         && ((which & WITH_LATE) != 0 || !is_late (draft, i))
-         && ((which & WITH_PERHAPS) != 0 || !is_perhaps (draft, i));
+         && ((which & QM_CSV_WITH_LATE) != 0 || !is_late (draft, i))
+         && ((which & QM_CSV_WITH_PERHAPS) != 0 || !is_perhaps (draft, i));
 }
 
-static gint64
-sum_lines (const QmCsvDraft *draft, guint which)
+gint64
+qm_csv_sum_lines (const QmCsvDraft *draft, guint which)
 {
   const QmQuote *quote = draft->quote;
   gint64 sum = 0;
@@ -128,9 +119,8 @@ sum_lines (const QmCsvDraft *draft, guint which)
   return sum;
 }
 
-/* Lines less the discounts of the whole quote, with its charges. */
-static gint64
-allow (const QmQuote *quote, gint64 lines)
+gint64
+qm_csv_allow (const QmQuote *quote, gint64 lines)
 {
   gint64 sum;
 
@@ -142,9 +132,8 @@ allow (const QmQuote *quote, gint64 lines)
   return sum;
 }
 
-/* Whether two amounts are one but for the rounding of each line. */
-static gboolean
-is_same (const QmCsvDraft *draft, gint64 a, gint64 b)
+gboolean
+qm_csv_is_same (const QmCsvDraft *draft, gint64 a, gint64 b)
 {
   Wide difference = (Wide) a - b;
 
@@ -158,20 +147,21 @@ static gboolean
 explains (const QmCsvDraft *draft, gint64 lines)
 {
   const QmQuote *quote = draft->quote;
-  gint64 net = allow (quote, lines), gross;
+  gint64 net = qm_csv_allow (quote, lines), gross;
 
   for (guint i = 0; i < draft->nets->len; i++)
-    if (is_same (draft, g_array_index (draft->nets, gint64, i), net)
-        || is_same (draft, g_array_index (draft->nets, gint64, i), lines))
+    if (qm_csv_is_same (draft, g_array_index (draft->nets, gint64, i), net)
+        || qm_csv_is_same (draft, g_array_index (draft->nets, gint64, i),
+                           lines))
       return TRUE;
-  if (is_same (draft, draft->before, net)
-      || is_same (draft, draft->before, lines)
-      || is_same (draft, quote->payable_minor, net))
+  if (qm_csv_is_same (draft, draft->before, net)
+      || qm_csv_is_same (draft, draft->before, lines)
+      || qm_csv_is_same (draft, quote->payable_minor, net))
     return TRUE;
   return is_stated (net)
          && !__builtin_add_overflow (net, or_nothing (quote->tax_minor), &gross)
-         && (is_same (draft, quote->payable_minor, gross)
-             || is_same (draft, draft->after, gross));
+         && (qm_csv_is_same (draft, quote->payable_minor, gross)
+             || qm_csv_is_same (draft, draft->after, gross));
 }
 
 /* Makes options of lines that are quoted, but not among `which`. */
@@ -208,9 +198,10 @@ set_quoted (QmCsvDraft *draft)
 static gboolean
 are_rest (const QmCsvDraft *draft, guint which)
 {
-  gint64 sum = sum_lines (draft, which);
+  gint64 sum = qm_csv_sum_lines (draft, which);
 
-  return sum != sum_lines (draft, AS_QUOTED) && explains (draft, sum);
+  return sum != qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED)
+         && explains (draft, sum);
 }
 
 /* What the lines of a part of the table come to. */
@@ -243,9 +234,10 @@ tells_again (const QmCsvDraft *draft)
   gint64 sum = sum_between (draft, 0, draft->again);
 
   return is_stated (sum) && sum > 0
-         && is_same (draft, sum, sum_between (draft, draft->again, lines->len))
+         && qm_csv_is_same (draft, sum,
+                            sum_between (draft, draft->again, lines->len))
          && g_strcmp0 (above->description, below->description) != 0
-         && !explains (draft, sum_lines (draft, AS_QUOTED));
+         && !explains (draft, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED));
 }
 
 static gboolean
@@ -261,30 +253,84 @@ names_model (const QmQuote *quote, guint first, guint end)
   return FALSE;
 }
 
+/* Whether a line is in one above it by its words: what stands there costs no
+ * less. */
+static gboolean
+is_within (const QmCsvDraft *draft, guint i)
+{
+  const QmQuote *quote = draft->quote;
+  const QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
+  gint64 cost = qm_quote_line_cost (quote, line), above;
+  guint j = i;
+
+  if (!g_array_index (draft->notes, QmCsvLineNote, i).within
+      || line->role != QM_LINE_QUOTED || !is_stated (cost) || cost <= 0)
+    return FALSE;
+  while (j > 0 && g_array_index (draft->notes, QmCsvLineNote, j).within)
+    j--;
+  above = qm_quote_line_cost (quote, g_ptr_array_index (quote->lines, j));
+  return is_stated (above) && cost <= above
+         && !g_array_index (draft->notes, QmCsvLineNote, j).within;
+}
+
+/* What "davon", "of which" and the like say is in the line above counts once,
+ * where the totals do without it, or there are none. */
+static gboolean
+settle_within (QmCsvDraft *draft)
+{
+  QmQuote *quote = draft->quote;
+  g_autoptr (GArray) within = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint i = 0; i < quote->lines->len; i++)
+    if (is_within (draft, i))
+      g_array_append_val (within, i);
+  for (guint i = 0; i < within->len; i++)
+    ((QmQuoteLine *) g_ptr_array_index (quote->lines,
+                                        g_array_index (within, guint, i)))
+        ->role = QM_LINE_PART;
+  if (within->len == 0 || !draft->has_totals
+      || explains (draft, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED)))
+    return within->len > 0;
+  for (guint i = 0; i < within->len; i++)
+    ((QmQuoteLine *) g_ptr_array_index (quote->lines,
+                                        g_array_index (within, guint, i)))
+        ->role = QM_LINE_QUOTED;
+  return FALSE;
+}
+
 /* What is in the total is quoted, whatever words stand beside it; what is not
  * in it, and stands below it or is called an upgrade, can be had besides. */
 static void
 settle_roles (QmCsvDraft *draft)
 {
-  if (draft->is_ours || explains (draft, sum_lines (draft, AS_QUOTED)))
+  if (draft->is_ours
+      || explains (draft, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED)))
     return;
+  if (settle_within (draft))
+    {
+      qm_quote_add_finding (draft->quote, QM_FINDING_NOTE, NULL,
+                            _ ("Lines that say they are in the one above count "
+                               "once, as parts of it."));
+      return;
+    }
   if (qm_csv_nest (draft->quote))
     {
       qm_quote_add_finding (draft->quote, QM_FINDING_NOTE, NULL,
                             _ ("Lines with a number below that of another "
                                "come to its price; they are what it is made "
                                "of, and count once."));
-      if (explains (draft, sum_lines (draft, AS_QUOTED)))
+      if (explains (draft, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED)))
         return;
     }
-  if (are_rest (draft, AS_QUOTED | WITH_OPTIONS))
+  if (are_rest (draft, QM_CSV_AS_QUOTED | QM_CSV_WITH_OPTIONS))
     set_quoted (draft);
-  else if (are_rest (draft, WITH_PERHAPS))
-    set_options (draft, WITH_PERHAPS,
+  else if (are_rest (draft, QM_CSV_WITH_PERHAPS))
+    set_options (draft, QM_CSV_WITH_PERHAPS,
                  _ ("What stands below the total is not in it, so it does "
                     "not count."));
-  else if (are_rest (draft, WITH_LATE) || are_rest (draft, 0))
-    set_options (draft, are_rest (draft, WITH_LATE) ? WITH_LATE : 0,
+  else if (are_rest (draft, QM_CSV_WITH_LATE) || are_rest (draft, 0))
+    set_options (draft,
+                 are_rest (draft, QM_CSV_WITH_LATE) ? QM_CSV_WITH_LATE : 0,
                  _ ("What is called an upgrade is not in the total, so it "
                     "does not count."));
 }
@@ -296,7 +342,7 @@ settle_percent (QmCsvDraft *draft)
 {
   QmQuote *quote = draft->quote;
   const Wide whole = (Wide) 100 * QM_MICROS_PER_UNIT;
-  gint64 lines = sum_lines (draft, AS_QUOTED);
+  gint64 lines = qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED);
   gint64 before = quote->discount_minor, off;
   g_autofree char *amount = NULL;
 
@@ -316,14 +362,43 @@ settle_percent (QmCsvDraft *draft)
                 amount);
 }
 
+/* Whether the only net amount is that of some lines, below which others are
+ * added that name goods: "Zwischensumme", "Montage im Rack", "Gesamt". */
+static gboolean
+is_before_more (const QmCsvDraft *draft)
+{
+  const QmQuote *quote = draft->quote;
+  gint64 net = g_array_index (draft->nets, gint64, 0);
+  gint64 sum = 0;
+
+  if (qm_csv_is_same (draft, net, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED))
+      || !explains (draft, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED)))
+    return FALSE;
+  for (guint i = 0; i < quote->lines->len; i++)
+    {
+      const QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
+      gint64 cost = qm_quote_line_cost (quote, line);
+      const QmCsvLineNote *note =
+          &g_array_index (draft->notes, QmCsvLineNote, i);
+
+      if (!is_stated (cost) || line->role != QM_LINE_QUOTED)
+        continue;
+      if (note->above != net && __builtin_add_overflow (sum, cost, &sum))
+        return FALSE;
+      if (note->above == net && note->bare)
+        return FALSE;
+    }
+  return qm_csv_is_same (draft, sum, net);
+}
+
 /* Of several rows that may be the net amount, the one that the lines come to
  * once all is taken off, or that agrees with the tax. */
 static gint64
 choose_net (QmCsvDraft *draft)
 {
   QmQuote *quote = draft->quote;
-  gint64 lines = sum_lines (draft, AS_QUOTED);
-  gint64 net = allow (quote, lines), untaxed;
+  gint64 lines = qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED);
+  gint64 net = qm_csv_allow (quote, lines), untaxed;
   gint64 wanted[3] = { net, QM_AMOUNT_UNSTATED, lines };
 
   if (is_stated (quote->payable_minor) && is_stated (quote->tax_minor)
@@ -331,10 +406,12 @@ choose_net (QmCsvDraft *draft)
                                   &untaxed))
     wanted[1] = untaxed;
   if (draft->nets->len == 1)
-    return g_array_index (draft->nets, gint64, 0);
+    return is_before_more (draft) ? QM_AMOUNT_UNSTATED
+                                  : g_array_index (draft->nets, gint64, 0);
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
     for (guint j = 0; j < draft->nets->len; j++)
-      if (is_same (draft, g_array_index (draft->nets, gint64, j), wanted[i]))
+      if (qm_csv_is_same (draft, g_array_index (draft->nets, gint64, j),
+                          wanted[i]))
         return g_array_index (draft->nets, gint64, j);
   if (draft->nets->len > 1)
     qm_read_find (quote, QM_FINDING_NOTE, NULL,
@@ -349,12 +426,12 @@ static void
 place_generic (QmCsvDraft *draft)
 {
   QmQuote *quote = draft->quote;
-  gint64 lines = sum_lines (draft, AS_QUOTED);
+  gint64 lines = qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED);
 
   /* "Summe Los 1", "Summe Los 2" */
   if (draft->n_before > 1 && is_stated (lines)
-      && !is_same (draft, draft->before, allow (quote, lines))
-      && is_same (draft, draft->sum_before, lines))
+      && !qm_csv_is_same (draft, draft->before, qm_csv_allow (quote, lines))
+      && qm_csv_is_same (draft, draft->sum_before, lines))
     draft->before = draft->sum_before;
   if (is_stated (draft->after) && !is_stated (quote->payable_minor))
     quote->payable_minor = draft->after;
@@ -364,109 +441,15 @@ place_generic (QmCsvDraft *draft)
     return;
   /* Prices with tax come to a total with tax, wherever that is told. */
   if (quote->tax_included == QM_YES
-      && is_same (draft, draft->before,
-                  allow (quote, sum_lines (draft, AS_QUOTED))))
+      && qm_csv_is_same (
+          draft, draft->before,
+          qm_csv_allow (quote, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED))))
     draft->tax_within = TRUE;
   if (!is_stated (quote->payable_minor)
       && (!is_stated (quote->tax_minor) || draft->tax_within))
     quote->payable_minor = draft->before;
   else
     g_array_append_val (draft->nets, draft->before);
-}
-
-/* A discount that is taken from the amount with tax makes both what is to be
- * paid and the tax in it less. */
-static void
-divide_discount (QmCsvDraft *draft)
-{
-  QmQuote *quote = draft->quote;
-  gint64 net = is_stated (quote->net_minor)
-                   ? quote->net_minor
-                   : allow (quote, sum_lines (draft, AS_QUOTED));
-  gint64 gross, off = draft->after_tax, tax;
-  g_autofree char *of_net = NULL;
-  g_autofree char *whole = NULL;
-
-  if (off == 0)
-    return;
-  if (!is_stated (off) || !is_stated (net) || net <= 0
-      || __builtin_add_overflow (net, quote->tax_minor, &gross) || off >= gross)
-    {
-      qm_read_find (quote, QM_FINDING_WARNING, NULL,
-                    _ ("A discount stands below the tax, and from what it is "
-                       "taken is not clear; it was left out."));
-      return;
-    }
-  tax = (gint64) (((Wide) quote->tax_minor * off + gross / 2) / gross);
-  quote->tax_minor -= tax;
-  qm_csv_add_amount (&quote->discount_minor, off - tax);
-  whole = qm_minor_for_people (off, quote->currency);
-  of_net = qm_minor_for_people (off - tax, quote->currency);
-  qm_read_find (quote, QM_FINDING_NOTE, NULL,
-                _ ("A discount of %s is taken from the amount with tax; "
-                   "without tax it is %s, and the tax becomes less, too."),
-                whole, of_net);
-}
-
-/* The rate of tax by which a line's total is above its quantity times its
- * price, in tenths of a percent; 0: it is not, -1: by no such rate. */
-static int
-rate_above (const QmQuote *quote, const QmQuoteLine *line)
-{
-  static const int rates[] = { 55,  60,  70,  77,  80,  81,  90,
-                               100, 130, 160, 170, 180, 190, 200,
-                               210, 220, 230, 240, 250, 255, 270 };
-  gint64 cost = qm_quote_line_computed (quote, line);
-
-  if (!is_stated (cost) || !is_stated (line->total_minor) || cost <= 0)
-    return 0;
-  if (line->total_minor == cost)
-    return -1;
-  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
-    {
-      Wide taxed = ((Wide) cost * (1000 + rates[i]) + 500) / 1000;
-      Wide difference = taxed - line->total_minor;
-
-      if (difference >= -1 && difference <= 1)
-        return rates[i];
-    }
-  return -1;
-}
-
-/* Totals of lines that are above quantity times price by one rate of tax, all
- * of them, contain it, and the prices do not. */
-static void
-settle_taxed_totals (QmCsvDraft *draft)
-{
-  QmQuote *quote = draft->quote;
-  int rate = 0;
-
-  for (guint i = 0; i < quote->lines->len; i++)
-    {
-      int above = rate_above (quote, g_ptr_array_index (quote->lines, i));
-
-      if (above < 0 || (above > 0 && rate > 0 && above != rate))
-        return;
-      rate = MAX (rate, above);
-    }
-  if (rate == 0 || draft->is_ours || quote->tax_included == QM_YES)
-    return;
-  /* What a net amount is made of has no tax, whatever else is in it. */
-  for (guint i = 0; i < draft->nets->len; i++)
-    if (is_same (draft, g_array_index (draft->nets, gint64, i),
-                 sum_lines (draft, AS_QUOTED)))
-      return;
-  for (guint i = 0; i < quote->lines->len; i++)
-    {
-      QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
-
-      if (rate_above (quote, line) == rate)
-        line->total_minor = qm_quote_line_computed (quote, line);
-    }
-  quote->tax_included = QM_NO;
-  qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
-                        _ ("The totals of lines contain tax, and the prices do "
-                           "not; lines were reckoned by their prices."));
 }
 
 /* Lines below a repeated header that come to what those above it come to tell
@@ -530,18 +513,25 @@ qm_csv_draft_finish (QmCsvDraft *draft)
   to_minor (quote, &draft->after_tax);
   for (guint i = 0; i < draft->nets->len; i++)
     to_minor (quote, &g_array_index (draft->nets, gint64, i));
+  for (guint i = 0; i < draft->notes->len; i++)
+    {
+      to_minor (quote, &g_array_index (draft->notes, QmCsvLineNote, i).above);
+      to_minor (quote, &g_array_index (draft->notes, QmCsvLineNote, i).below);
+    }
   to_minor (quote, &quote->discount_minor);
   to_minor (quote, &quote->charge_minor);
   to_minor (quote, &quote->tax_minor);
   to_minor (quote, &quote->payable_minor);
   finish_lines (draft);
-  settle_taxed_totals (draft);
+  qm_csv_settle_taxed_totals (draft);
   settle_repeated (draft);
+  qm_csv_settle_tax_rows (draft);
   settle_roles (draft);
   settle_percent (draft);
   place_generic (draft);
   quote->net_minor = choose_net (draft);
-  divide_discount (draft);
+  qm_csv_settle_gross (draft);
+  qm_csv_divide_discount (draft);
   if (draft->pending != 0)
     qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
                           _ ("A discount below what is to be paid was not "

@@ -9,6 +9,7 @@
 #include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-discount.h"
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/formats/qm-csv-tax.h"
 #include "pricing/qm-amount.h"
 #include "pricing/qm-exact.h"
 #include "pricing/quotes/qm-line-ask.h"
@@ -138,6 +139,13 @@ takes_off (QmCsvReader *reader, guint row, const char *words)
          || qm_csv_percent_in (text) != 0;
 }
 
+static gboolean
+draft_is_begun (QmCsvReader *reader)
+{
+  return qm_csv_last_draft (reader) != NULL
+         && qm_csv_last_draft (reader)->quote->lines->len > 0;
+}
+
 /* What a row of totals means.  Totals have no quantity; something taken off may
  * have one. */
 static QmCsvRowKind
@@ -151,8 +159,15 @@ kind_of_row (QmCsvReader *reader, guint row, const char *words)
     return QM_CSV_ROW_LINE;
   if (!qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
       || (part != NULL && strcmp (part, words) != 0))
-    return negative || takes_off (reader, row, words) ? QM_CSV_ROW_DISCOUNT
-                                                      : QM_CSV_ROW_LINE;
+    {
+      if (negative || takes_off (reader, row, words))
+        return QM_CSV_ROW_DISCOUNT;
+      /* "1 x VAT 20 %" */
+      return part == NULL && draft_is_begun (reader)
+                     && qm_csv_words_tax (words) != QM_CSV_TAX_NONE
+                 ? qm_csv_row_kind_of (words)
+                 : QM_CSV_ROW_LINE;
+    }
   kind = qm_csv_row_kind_of (words);
   if (negative && (kind == QM_CSV_ROW_LINE || kind == QM_CSV_ROW_CHARGE))
     return QM_CSV_ROW_DISCOUNT;
@@ -358,6 +373,18 @@ find_draft_above (QmCsvReader *reader, guint row)
   return g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
 }
 
+/* The percentage that stands anywhere in a row. */
+static gint64
+percent_of_row (QmCsvReader *reader, guint row)
+{
+  gint64 percent = 0;
+
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row) && percent == 0;
+       i++)
+    percent = qm_csv_percent_in (qm_sheet_cell (reader->sheet, row, i));
+  return percent;
+}
+
 /* A discount of which only the percentage is written. */
 static gboolean
 read_percent (QmCsvReader *reader,
@@ -365,14 +392,12 @@ read_percent (QmCsvReader *reader,
               QmCsvRowKind kind,
               const char *words)
 {
-  gint64 percent = 0;
+  gint64 percent;
 
   if (kind != QM_CSV_ROW_DISCOUNT || reader->role != QM_LINE_QUOTED
       || qm_csv_words_are_of_payment (words))
     return FALSE;
-  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row) && percent == 0;
-       i++)
-    percent = qm_csv_percent_in (qm_sheet_cell (reader->sheet, row, i));
+  percent = percent_of_row (reader, row);
   if (percent == 0)
     return FALSE;
   qm_csv_draft_add_percent (find_draft_named (reader, row, words), percent);
@@ -467,6 +492,25 @@ read_beside (QmCsvReader *reader, guint row, const char *words)
   return TRUE;
 }
 
+/* Notes that a total contains tax, and at which rate. */
+static void
+note_gross (QmCsvReader *reader,
+            QmCsvDraft *draft,
+            guint row,
+            QmCsvRowKind kind,
+            const char *words)
+{
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  if (kind == QM_CSV_ROW_NET && qm_csv_tax_in (normal) == 0)
+    draft->net_said = TRUE;
+  if (kind != QM_CSV_ROW_PAYABLE || !qm_csv_words_say_gross (words))
+    return;
+  draft->gross = TRUE;
+  if (draft->tax_rate == 0)
+    draft->tax_rate = percent_of_row (reader, row);
+}
+
 gboolean
 qm_csv_read_total_row (QmCsvReader *reader, guint row)
 {
@@ -502,6 +546,7 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
           && !qm_exact_scale (micros, pieces_of (reader, row),
                               QM_MICROS_PER_UNIT, &micros)))
     return TRUE;
+  note_gross (reader, draft, row, kind, words);
   read_gross (reader, draft, row, kind, micros);
   if (kind == QM_CSV_ROW_DISCOUNT)
     note_row (reader, draft->quote, row, words,

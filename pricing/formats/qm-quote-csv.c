@@ -276,9 +276,10 @@ read_loose (QmCsvReader *reader, guint row)
       }
 }
 
-/* Whether the names of the columns of amounts say for which time they are. */
+/* Whether the names of the columns of amounts say for which time they are, and
+ * which tax is in them. */
 static void
-look_for_times (QmCsvReader *reader)
+look_at_amounts (QmCsvReader *reader)
 {
   static const QmCsvField fields[] = { QM_CSV_PRICE, QM_CSV_TOTAL };
 
@@ -298,6 +299,8 @@ look_for_times (QmCsvReader *reader)
         reader->per_hour = reader->per_hour || fields[i] == QM_CSV_PRICE;
       else if (qm_words_say_rent (name))
         reader->monthly = TRUE;
+      if (reader->tax_rate == 0 && qm_csv_tax_in (normal) == 1)
+        reader->tax_rate = qm_csv_percent_in (name);
     }
   reader->rent = reader->monthly;
 }
@@ -305,7 +308,7 @@ look_for_times (QmCsvReader *reader)
 static void
 look_at_columns (QmCsvReader *reader)
 {
-  look_for_times (reader);
+  look_at_amounts (reader);
   qm_csv_note_thousands (reader);
   reader->marks_options = !reader->is_ours && qm_csv_has_marks (reader);
 }
@@ -472,6 +475,8 @@ finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
   if (strcmp (encoding, "UTF-8") != 0)
     qm_read_find (quote, QM_FINDING_NOTE, NULL,
                   _ ("The file was read in the encoding %s."), encoding);
+  if (draft->tax_rate == 0)
+    draft->tax_rate = reader->tax_rate;
   qm_csv_draft_finish (draft);
   if (draft->rent && !reader->per_hour)
     ask_rent (quote);

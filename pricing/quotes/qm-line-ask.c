@@ -30,7 +30,25 @@ static const char rent_words[] =
     "por hora|all ora|per uur|za godzine|pcm|p m|mo|mth|mensualites|credit "
     "bail|"
     "arriendo|mensualidades|arrendamento|mensalidades|locazione|affitto|nolo|"
-    "canoni|najem|najmu|wynajmu|dzierzawy";
+    "canoni|najem|najmu|wynajmu|dzierzawy|per annum|p a|as a service|"
+    "pay as you go|pay per use|usage fee|nutzungsentgelt|nutzungsgebuhr|"
+    "nutzungspauschale|bereitstellungsentgelt|redevance|a l usage|jahrlich|"
+    "annuel|annuelle|anual|annuale|jaarlijks|rocznie|anualmente";
+/* "36 month commitment", "reserved 1 year", "Laufzeit 24 Monate": beside a
+ * number of them, or behind a unit of time, ... */
+static const char term_words[] =
+    "commitment|commit|committed|term|contract|reserved|reservation|plan|"
+    "laufzeit|vertragslaufzeit|vertrag|mindestlaufzeit|engagement|reserve|"
+    "plazo|compromiso|permanencia|reservado|impegno|vincolo|riservato|"
+    "looptijd|contract|gereserveerd|zobowiazanie|umowa|rezerwacja|fidelizacao|"
+    "contrato|reservada";
+/* ... and these alone, but for software. */
+static const char subscription_words[] =
+    "subscription|subscriptions|abonnement|abo|suscripcion|abbonamento|"
+    "subskrypcja|abonament|assinatura|subscricao";
+static const char software_words[] =
+    "enterprise|nvaie|software|licence|license|lizenz|licenza|licencia|"
+    "licenca|licencja|licentie|vgpu|omniverse|support|maintenance";
 /* Words of which German, Dutch and Polish make longer ones: "Leasingrate",
  * "Mietserver", "Servermiete", "maandbedrag". */
 static const char *const rent_starts[] = { "leasing", "miet", "monats",
@@ -66,11 +84,18 @@ static const char *const hour_ends[] = { "gpustunde",     "gpustunden",
 static const char pack_words[] =
     "set|sets|pack|packs|lot|kit|bundle|box|case|packung|paket|bulk|multipack|"
     "conjunto|juego|caja|paquete|confezione|pacchetto|verpakking|pak|doos|"
-    "caixa|pacote|zestaw|komplet|pakiet|karton|vpe";
+    "caixa|pacote|zestaw|komplet|pakiet|karton|vpe|ve|gebinde|pak van|"
+    "opakowanie|embalagem|conditionnement|colisage";
+/* Behind these a number alone says it, too: "VE 2". */
+static const char size_words[] =
+    "ve|vpe|verpackungseinheit|inhalt ve|pack size|pack qty|packing unit|"
+    "pieces per pack|units per pack|stuck ve|stuck pro ve|stuck je ve|colisage|"
+    "conditionnement|unites par lot|uds por caja|pezzi per confezione|"
+    "stuks per verpakking|sztuk w opakowaniu|lot de";
 static const char of_words[] = "of|de|da|di|van|mit|zu|a|com|con|with|po|x";
 /* Behind a number these say of what it is: "VPE 2 Stk". */
 static const char piece_words[] =
-    "pc|pcs|piece|pieces|units|stk|stuck|karten|cartes|unites|uds|"
+    "pc|pcs|piece|pieces|units|st|stk|stuck|karten|cartes|unites|uds|"
     "unidades|tarjetas|pz|pezzi|schede|stuks|kaarten|pecas|placas|szt|sztuk";
 /* Behind a number these say how many there are. */
 static const char behind_words[] =
@@ -120,6 +145,49 @@ are_hours (char **words, guint i)
 }
 
 static gboolean
+is_unit (const char *word)
+{
+  static const char units[] =
+      "month|months|mo|mos|monat|monate|monaten|mois|mes|meses|mese|mesi|maand|"
+      "maanden|mnd|miesiac|miesiace|miesiecy|year|years|yr|yrs|jahr|jahre|an|"
+      "ans|annee|annees|ano|anos|anno|anni|jaar|jaren|rok|lata|lat|week|weeks|"
+      "hour|hours|day|days";
+  static GHashTable *set;
+
+  return word != NULL
+         && g_hash_table_contains (qm_csv_phrases_once (&set, units), word);
+}
+
+/* "36 month commitment", "reserved for 1 year": a time beside a word for a
+ * contract. */
+static gboolean
+is_term (char **words, guint i)
+{
+  static GHashTable *set;
+  GHashTable *terms = qm_csv_phrases_once (&set, term_words);
+
+  if (!g_ascii_isdigit (words[i][0]) || !is_unit (words[i + 1]))
+    return FALSE;
+  for (guint j = i + 2; words[j] != NULL && j <= i + 3; j++)
+    if (g_hash_table_contains (terms, words[j]))
+      return TRUE;
+  for (guint j = i; j > 0 && j + 2 > i; j--)
+    if (g_hash_table_contains (terms, words[j - 1]))
+      return TRUE;
+  return FALSE;
+}
+
+/* A subscription that is none of software. */
+static gboolean
+says_subscription (const char *normal)
+{
+  static GHashTable *set, *of_software;
+
+  return has (&set, subscription_words, normal)
+         && !has (&of_software, software_words, normal);
+}
+
+static gboolean
 says_rent (const char *normal)
 {
   static GHashTable *set, *beginnings;
@@ -130,11 +198,12 @@ says_rent (const char *normal)
     if ((normal[n] == ' ' || normal[n] == '\0')
         && qm_csv_phrases_find (first, normal, n) != 0)
       return TRUE;
-  if (has (&set, rent_words, normal))
+  if (has (&set, rent_words, normal) || says_subscription (normal))
     return TRUE;
   words = g_strsplit (normal, " ", -1);
   for (guint i = 0; words[i] != NULL; i++)
-    if (is_made_of_rent (words[i]) || are_hours (words, i))
+    if (is_made_of_rent (words[i]) || are_hours (words, i)
+        || is_term (words, i))
       return TRUE;
   return FALSE;
 }
@@ -184,7 +253,8 @@ number_behind (char **words)
   if (number > 0 && rest[0] == '\0' && words[2] != NULL
       && g_hash_table_contains (pieces, words[2]))
     return number;
-  if (!g_hash_table_contains (of, words[1]))
+  /* "VE mit 2 Karten" says how many cards it has. */
+  if (!g_hash_table_contains (of, words[1]) || strcmp (words[0], "ve") == 0)
     return 0;
   number = number_of (words[2], &rest);
   return rest[0] == '\0' || strcmp (rest, "x") == 0 ? number : 0;
@@ -207,6 +277,34 @@ number_before (char **words)
   return g_hash_table_contains (behind, phrase) ? number : 0;
 }
 
+/* "VE 2", "Pack size: 4" at the end, or before a mark. */
+static int
+number_of_size (const char *normal)
+{
+  static GHashTable *set;
+  GHashTable *sizes = qm_csv_phrases_once (&set, size_words);
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+  guint n = g_strv_length (words);
+
+  for (guint length = 1; length <= 3 && length < n; length++)
+    {
+      g_autofree char *phrase = NULL;
+      char *number = words[n - 1];
+
+      words[n - 1] = NULL;
+      phrase = g_strjoinv (" ", words + (n - 1 - length));
+      words[n - 1] = number;
+      if (g_hash_table_contains (sizes, phrase))
+        {
+          const char *rest;
+          int pieces = number_of (number, &rest);
+
+          return rest[0] == '\0' ? pieces : 0;
+        }
+    }
+  return 0;
+}
+
 int
 qm_words_pack (const char *text)
 {
@@ -223,6 +321,8 @@ qm_words_pack (const char *text)
       if (number == 0)
         number = number_before (words + i);
     }
+  if (number == 0)
+    number = number_of_size (normal);
   if (number == 0 && has (&pairs, pair_words, normal))
     number = 2;
   return number;
@@ -310,6 +410,12 @@ qm_line_ask_words (const QmCatalog *catalog, QmQuote *quote, guint index)
   pieces = line->item != NULL || line->candidates != NULL
                ? qm_words_pack (description)
                : 0;
+  if (pieces == 0 && line->unit != NULL
+      && (line->item != NULL || line->candidates != NULL))
+    pieces = qm_words_pack (line->unit);
+  if (pieces > 0 && pieces == line->gpus
+      && qm_words_pack (description) != pieces)
+    pieces = 0;
   if (pieces == 0 && is_twice_said (line))
     pieces = line->gpus;
   if (!rent && pieces == 0)

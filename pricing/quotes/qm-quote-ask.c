@@ -13,7 +13,7 @@
 #define MAX_GPUS 1024
 
 static const char *const ask_names[QM_N_ASKS] = {
-  "rent", "pack", "price", "date", "validity", "revision"
+  "rent", "pack", "price", "date", "validity", "revision", "totals"
 };
 
 void
@@ -177,6 +177,9 @@ qm_ask_text (QmAsk ask)
       return _ ("On which day was it issued?");
     case QM_ASK_VALIDITY:
       return _ ("Until when does it hold?");
+    case QM_ASK_TOTALS:
+      return _ (
+          "Its amounts contradict each other. Is what it comes to right?");
     case QM_ASK_REVISION:
     default:
       return _ ("Is it a revision of the other quote?");

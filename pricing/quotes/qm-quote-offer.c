@@ -455,6 +455,10 @@ qm_quote_come_to (const QmQuote *quote,
               ? quote->payable_minor
               : computed;
   *net_minor = gross;
+  if (!is_stated (*tax_minor) && is_stated (quote->net_minor)
+      && quote->net_minor > 0 && quote->net_minor < gross
+      && gross == quote->payable_minor)
+    *tax_minor = gross - quote->net_minor;
   if (is_stated (gross) && is_stated (*tax_minor) && *tax_minor < gross)
     *net_minor = gross - *tax_minor;
   else
@@ -713,6 +717,10 @@ qm_quote_offers (const QmCatalog *catalog,
     return reader.offers;
   if (!qm_currency_valid (quote->currency))
     leave_out (&reader, (guint) named, _ ("the quote tells no currency"));
+  else if ((qm_quote_open (quote) & QM_ASK_TOTALS) != 0)
+    leave_out (&reader, (guint) named,
+               _ ("the amounts of the quote contradict each other; say whether "
+                  "what it comes to is right"));
   else
     {
       read_variant (&reader, -1, -1);

@@ -14,7 +14,8 @@
  *
  * A substitute or alternative makes a variant: the same with that line instead
  * of the quoted one.  Options, rents and lines with an open question do not
- * count. */
+ * count, nor does a quote of which the amounts contradict each other until the
+ * user has said that what it comes to is right. */
 
 #pragma once
 

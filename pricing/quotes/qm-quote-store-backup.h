@@ -34,6 +34,11 @@ GPtrArray *qm_quote_store_damages (const char *path);
  * from now on.  The damaged files stay. */
 gboolean qm_quote_store_accept_damages (const char *path, GError **error);
 
+/* That damaged files were kept, accepted or not, in which what is erased from
+ * the store may still be: a sentence for people.  (transfer full) (nullable):
+ * NULL where there are none. */
+char *qm_quote_store_kept_text (const char *path);
+
 /* A backup. */
 typedef struct
 {

@@ -290,6 +290,37 @@ qm_quote_store_damages (const char *path)
   return damages;
 }
 
+char *
+qm_quote_store_kept_text (const char *path)
+{
+  g_autofree char *file = NULL;
+  g_autoptr (GPtrArray) kept = NULL;
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  g_return_val_if_fail (path != NULL, NULL);
+
+  if (strcmp (path, QM_QUOTE_STORE_IN_MEMORY) == 0)
+    return NULL;
+  file = qm_store_canonical (path);
+  kept = qm_store_list_dated (file, QM_STORE_DAMAGED);
+  for (guint i = 0; i < kept->len; i++)
+    {
+      g_autofree char *safe =
+          g_filename_display_name (g_ptr_array_index (kept, i));
+
+      g_string_append_printf (names, "%s“%s”", i > 0 ? ", " : "", safe);
+    }
+  if (kept->len == 0)
+    return NULL;
+  return g_strdup_printf (
+      ngettext ("%s was damaged and kept as it was, and may still have it; "
+                "nothing is erased there until you delete that file.",
+                "%s were damaged and kept as they were, and may still have it; "
+                "nothing is erased there until you delete those files.",
+                kept->len),
+      names->str);
+}
+
 gboolean
 qm_quote_store_accept_damages (const char *path, GError **error)
 {

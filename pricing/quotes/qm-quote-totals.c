@@ -309,10 +309,44 @@ check_payable (QmQuote *quote, gint64 lines, guint n_lines)
                   is_stated (quote->net_minor) ? 1 : n_lines);
 }
 
+/* Asks whether what the quote comes to is right, or no more. */
+static void
+ask_totals (QmQuote *quote, gboolean agree)
+{
+  if (!agree)
+    qm_quote_ask (quote, QM_ASK_TOTALS);
+  else if ((quote->answered & QM_ASK_TOTALS) == 0)
+    quote->asked &= ~(guint) QM_ASK_TOTALS;
+}
+
+void
+qm_quote_totals_ask_again (QmQuote *quote)
+{
+  g_return_if_fail (quote != NULL);
+
+  if ((quote->asked & QM_ASK_TOTALS) != 0)
+    ask_totals (quote, qm_quote_totals_agree (quote));
+}
+
+gboolean
+qm_quote_totals_agree (const QmQuote *quote)
+{
+  g_autoptr (QmQuote) copy = NULL;
+  guint n_lines;
+  gint64 lines;
+
+  g_return_val_if_fail (quote != NULL, TRUE);
+
+  copy = qm_quote_copy (quote);
+  lines = sum_lines (copy, &n_lines);
+  return check_net (copy, lines, n_lines) == 0
+         && check_payable (copy, lines, n_lines) == 0;
+}
+
 guint
 qm_quote_totals_check (QmQuote *quote)
 {
-  guint n = 0, n_lines;
+  guint n = 0, n_lines, n_apart;
   gint64 lines;
 
   g_return_val_if_fail (quote != NULL, 0);
@@ -320,8 +354,10 @@ qm_quote_totals_check (QmQuote *quote)
   for (guint i = 0; i < quote->lines->len; i++)
     n += check_line (quote, g_ptr_array_index (quote->lines, i), i + 1);
   lines = sum_lines (quote, &n_lines);
-  n += check_net (quote, lines, n_lines);
-  n += check_payable (quote, lines, n_lines);
+  n_apart = check_net (quote, lines, n_lines);
+  n_apart += check_payable (quote, lines, n_lines);
+  ask_totals (quote, n_apart == 0);
+  n += n_apart;
   if (is_stated (quote->payable_minor) && quote->payable_minor < 0)
     n += warn (quote, NULL, _ ("The amount to be paid is negative."));
   return n;

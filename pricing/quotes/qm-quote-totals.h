@@ -33,9 +33,19 @@ gint64 qm_quote_line_cost (const QmQuote *quote, const QmQuoteLine *line);
 /* Adds up.  A tax that is not stated counts as none. */
 void qm_quote_totals_compute (const QmQuote *quote, QmQuoteTotals *totals);
 
+/* Whether the lines, the net amount, the tax and what is to be paid agree, as
+ * far as they are stated, but for what rounding explains. */
+gboolean qm_quote_totals_agree (const QmQuote *quote);
+
+/* Takes QM_ASK_TOTALS back where the amounts agree now: for a quote that was
+ * changed without being checked anew. */
+void qm_quote_totals_ask_again (QmQuote *quote);
+
 /* Adds a finding for everything that does not add up, with both amounts, and
  * for amounts that are negative, too large for a price, or missing.  What
- * rounding explains (one minor unit a line) is a note.  Changes nothing else.
+ * rounding explains (one minor unit a line) is a note.  Where lines, net
+ * amount, tax and what is to be paid do not agree, QM_ASK_TOTALS is asked, and
+ * else no more.  Changes nothing else.
  *
  * Returns: the number of warnings. */
 guint qm_quote_totals_check (QmQuote *quote);

@@ -82,12 +82,16 @@ typedef enum
   QM_ASK_DATE = 1 << 3,     /* on which day it was issued */
   QM_ASK_VALIDITY = 1 << 4, /* until when it holds */
   /* About a quote, which counts as a revision until it is answered: */
-  QM_ASK_REVISION = 1 << 5 /* whether it is one of `supersedes` */
+  QM_ASK_REVISION = 1 << 5, /* whether it is one of `supersedes` */
+  /* About a quote, of which nothing counts until it is answered: */
+  QM_ASK_TOTALS = 1 << 6 /* whether what it comes to is right: its amounts
+                            contradict each other */
 } QmAsk;
 
-#define QM_N_ASKS        6
-#define QM_ASKS_OF_LINE  (QM_ASK_RENT | QM_ASK_PACK | QM_ASK_PRICE)
-#define QM_ASKS_OF_QUOTE (QM_ASK_DATE | QM_ASK_VALIDITY | QM_ASK_REVISION)
+#define QM_N_ASKS       7
+#define QM_ASKS_OF_LINE (QM_ASK_RENT | QM_ASK_PACK | QM_ASK_PRICE)
+#define QM_ASKS_OF_QUOTE \
+  (QM_ASK_DATE | QM_ASK_VALIDITY | QM_ASK_REVISION | QM_ASK_TOTALS)
 
 /* How the GPU or machine of a line is known. */
 typedef enum
@@ -230,7 +234,8 @@ guint qm_quote_n_open (const QmQuote *quote);
 gboolean qm_quote_line_answer (QmQuoteLine *line, QmAsk ask, int number);
 
 /* Answers about a quote, of which the dates, and `supersedes`, have been set:
- * all zeros, or NULL, where it has none. */
+ * all zeros, or NULL, where it has none.  QM_ASK_TOTALS: what it comes to is
+ * right. */
 void qm_quote_answer (QmQuote *quote, QmAsk ask);
 
 /* Whether it is not known from when a quote is, or until when it holds: no

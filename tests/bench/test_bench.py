@@ -798,7 +798,7 @@ class Bench(unittest.TestCase):
         self.fails(1, 'directory', *words, self.folder.name)
         os.symlink('weights', self.path('link'))
         with open(self.path('weights'), 'w') as file:
-            file.write('before')
+            file.write('')
         result = bench(*words, self.path('link'))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue(os.path.islink(self.path('link')))

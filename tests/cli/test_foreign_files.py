@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that are not ours, given to every option that takes one.
 
-Whatever is named, no file changes but one that was named as output, which is
-either as it was or whole; and nothing waits for a pipe.  QM_TEST_FULL=1 tries
-all kinds of files with all options, otherwise three of them with each.
+Whatever is named, no file changes but one that was named as output and is
+empty, of the kind that is written there, or to be replaced by force; then it is
+either as it was or whole.  Nothing waits for a pipe.  QM_TEST_FULL=1 tries all
+kinds of files with all options, otherwise three of them with each.
 """
 
 import hashlib
@@ -81,6 +82,9 @@ INPUTS = {
 OUTPUTS = {
     ("plot", "output"):
         ("plot", *MODEL, "--format", "svg", "-o", "{}"),
+    ("plot", "force"):
+        ("plot", *MODEL, "--format", "svg", "--force", "-o", "{}"),
+    # A vendor's own table looks like one of ours: it stays, too.
     ("quotes export", "output"):
         ("quotes", "export", "1", "--format", "csv", "-o", "{}"),
     ("quotes export", "force"):
@@ -157,8 +161,15 @@ BENCH_OUTPUTS = {
     ("check", "out"):
         ("check", "--config", "{own}/config.json", "--weights", "{own}/none",
          "--batch", "{own}/none", "--out", "{}"),
-    ("export", "out"): ("export", *TINY, "--out", "{}"),
-    ("results", "merge"): ("results", "{own}/none.jsonl", "--merge", "{}"),
+    ("export", "out"): ("export", *TINY, "--micro-batch", "1", "--out", "{}"),
+    ("results", "merge"): ("results", "{own}/results.jsonl", "--merge", "{}"),
+    ("train", "force"):
+        ("train", *SMALL, "--text", "{own}/text", "--steps", "1", "--force",
+         "--out", "{}"),
+    ("export", "force"): ("export", *TINY, "--micro-batch", "1", "--force",
+                          "--out", "{}"),
+    ("results", "force"):
+        ("results", "{own}/results.jsonl", "--force", "--merge", "{}"),
 }
 # Files that grow: what is no file of results is refused.
 BENCH_GROWING = {
@@ -304,6 +315,9 @@ class ForeignTest(QuotesTest):
             if done.returncode != 0 or after == before:
                 self.assertEqual(after, before, done.stderr)
                 return
+            # What somebody else has written there is lost by force alone.
+            if "--force" not in template:
+                self.assertEqual(kind, "empty", done.stderr)
             self.assertTrue(stat.S_ISREG(before[kind][0]), done.stderr)
             self.assertTrue(stat.S_ISREG(after[kind][0]), done.stderr)
             self.assertNotEqual(kind, "locked")
@@ -317,7 +331,35 @@ class ForeignTest(QuotesTest):
         self.each(table, check)
 
 
+    def replaces_its_own(self, program, templates):
+        """What a command has written it writes again in the same place."""
+        for name, template in templates:
+            path = self.path(name)
+            with self.subTest(command=template[:2]):
+                for _ in range(2):
+                    done = self.run_on(program, template, path)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                with open(path, "rb") as file:
+                    written = file.read()
+                self.write("other", b"not ours\n")
+                os.replace(self.path("other"), path)
+                done = self.run_on(program, template, path)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("--force replaces it", done.stderr.decode())
+                with open(path, "rb") as file:
+                    self.assertEqual(file.read(), b"not ours\n")
+                done = self.run_on(program, (*template, "--force"), path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(path, "rb") as file:
+                    self.assertEqual(file.read()[:8], written[:8])
+
+
 class ProgramTest(ForeignTest):
+    def test_own_outputs(self):
+        self.replaces_its_own(harness.PROGRAM, [
+            ("plot." + ending, ("plot", *MODEL, "-o", "{}"))
+            for ending in ("svg", "pdf", "png")])
+
     def test_inputs(self):
         self.leave_alone(harness.PROGRAM, INPUTS)
 
@@ -351,6 +393,20 @@ class ProgramTest(ForeignTest):
 
 
 class BenchTest(ForeignTest):
+    def setUp(self):
+        super().setUp()
+        done = self.run_on(self.bench, BENCH_GROWING["search", "results"],
+                           self.path("own/results.jsonl"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_own_outputs(self):
+        self.replaces_its_own(self.bench, [
+            ("weights", BENCH_OUTPUTS["train", "out"]),
+            ("settings", BENCH_OUTPUTS["export", "out"]),
+            ("settings.ds", (*BENCH_OUTPUTS["export", "out"], "--format",
+                             "deepspeed")),
+            ("results", BENCH_OUTPUTS["results", "merge"])])
+
     def test_inputs(self):
         self.leave_alone(self.bench, BENCH_INPUTS)
 

@@ -130,6 +130,30 @@ class BadInputTest(QuotesTest):
             with self.subTest(arguments=arguments):
                 self.refuse_quotes(*arguments, says=says)
 
+    def test_store_out_of_sight(self):
+        """Where it cannot be seen whether there is a store, it is not said that
+        there are no quotes."""
+        os.chmod(self.home, 0o755)
+        os.symlink("loop", self.path("loop"))
+        os.mkdir(self.path("closed"), 0o700)
+        cases = [("loop", {})]
+        if os.getuid() == 0:
+            cases.append(("closed", {"user": 65534}))
+        else:
+            os.chmod(self.path("closed"), 0)
+            cases.append(("closed", {}))
+        for folder, options in cases:
+            options["env"] = {"XDG_DATA_HOME": self.path(folder)}
+            with self.subTest(folder):
+                for verb in ("list", "export"):
+                    more = (("1", "--format", "csv") if verb == "export"
+                            else ())
+                    self.refuse("quotes", verb, *more, says="quotes.sqlite",
+                                **options)
+                answer = self.run_program("advise", *ASK, "--json", **options)
+                self.assertIn("quotes.sqlite", " ".join(
+                    one["message"] for one in answer.json["problems"]))
+
     def test_stores(self):
         number, = self.add()
         other = self.path("notes.sqlite")
@@ -308,6 +332,30 @@ class BadInputTest(QuotesTest):
         base.close()
         self.add(name="again.csv")
         self.assertEqual(files_with("Q-18"), [])
+
+    def test_erased_but_kept(self):
+        """A damaged file keeps what is erased from the store, which is said."""
+        number, = self.add()
+        other, = self.add(OFFER.replace("Q-17", "Q-18"), name="other.csv")
+        self.assertNotIn("damaged",
+                         self.quotes("delete", "--erase", str(other)).text)
+        base = sqlite3.connect(self.store_path())
+        page, = base.execute("SELECT rootpage FROM sqlite_master"
+                             " WHERE name = 'rates'").fetchone()
+        base.close()
+        self.damage(page - 1)
+        for arguments in ((), ("--erase",)):
+            said = self.quotes("delete", *arguments, str(number)).text
+            kept, = (name for name in os.listdir(
+                os.path.dirname(self.store_path()))
+                if ".damaged-" in name and not name.endswith(".notice"))
+            self.assertIn(kept, said)
+            self.assertIn("until you delete that file", " ".join(said.split()))
+        # Also when nothing else is told of the damage any more.
+        self.quotes("backups", "--accept")
+        number, = self.add(name="again.csv")
+        self.assertIn(kept,
+                      self.quotes("delete", "--erase", str(number)).text)
 
     def test_no_space(self):
         """Where nothing can be written any more, reading goes on."""

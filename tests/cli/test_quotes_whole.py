@@ -134,6 +134,24 @@ class WholeTest(QuotesTest):
         price = self.quoted()["a6000", 1]["prices"]["gpu"]
         self.assertEqual((price["amount"], price["quote"]), (4000, first))
 
+    def test_contradiction(self):
+        """Lines of 16,000 and a net amount of 15,000 are asked about, and
+        nothing of them counts before that."""
+        number, = self.add(table("T-1", ("NVIDIA RTX A6000 48GB", 4, "4000"),
+                                 totals=[("Net", "15000.00")]))
+        answer = self.ask(*ASK)
+        self.assertEqual(answer["quotes"]["offers"], 0)
+        self.assertIn("contradict each other",
+                      " ".join(answer["quotes"]["left_out"]))
+        shown = self.quotes("show", str(number)).text
+        self.assertIn("“quotes answer %d totals=…”" % number,
+                      " ".join(shown.split()))
+        self.refuse("quotes", "answer", str(number), "totals=no",
+                    says="totals=yes")
+        self.quotes("answer", str(number), "totals=yes")
+        self.assertEqual(self.quoted()["a6000", 4]["prices"]["gpu"]["amount"],
+                         4000)
+
     def test_cheapest_and_undated(self):
         self.add(table("C-1", ("NVIDIA RTX A6000 48GB", 1, "4200")),
                  name="a.csv")
@@ -252,6 +270,30 @@ class OwningTest(QuotesTest):
                           "--ownership", "all,tax=19")["ownership"]
         self.assertEqual((owning["price"], owning["tax"], owning["hosting"]),
                          (11900, 0, 0))
+
+    def test_asked_tax_once(self):
+        """A quote that contains a tax it does not tell contains the asker's,
+        which is not added once more."""
+        self.add(json.dumps({
+            "format": "quartermaster-quotes", "schema": 1, "quotes": [
+                {"vendor": "Delta", "currency": "USD", "tax_included": True,
+                 "issued_on": str(TODAY), "lines": [
+                     {"role": "quoted", "quantity": "1", "price": "11900",
+                      "description": "Workstation, Threadripper, "
+                                     "1 x NVIDIA RTX A6000 48GB"}]}]}),
+            name="gross.json")
+        answer = self.ask(*ASK, "--gpu", "a6000", "--gpus", "1", "--tax", "19",
+                          "--gross")
+        price = answer["candidates"][0]["prices"]["machine"]
+        self.assertEqual((price["amount"], price["offer"]["tax"],
+                          price["offer"]["tax_assumed_percent"],
+                          price["offer"]["contains_tax"]),
+                         (10000, 1900, 19, False))
+        result = self.run_program("advise", *ASK, "--gpu", "a6000", "--gpus",
+                                  "1", "--tax", "19", "--gross")
+        text = result.out.decode()
+        self.assertIn("$11,900", text)
+        self.assertIn("yours of 19 % was taken off", " ".join(text.split()))
 
     def test_rent(self):
         arguments = (*ASK, "--gpu", "h100-80gb-sxm", "--gpus", "4")

@@ -582,6 +582,47 @@ test_discount_and_tax (void)
   g_assert_true (offer->taxed);
 }
 
+/* Tax that a quote does not tell is the asker's, who pays it once; what it
+ * tells, or does not contain, stays. */
+static void
+test_asked_tax (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmQuestion) question = qm_question_new ();
+  g_autoptr (QmOffers) offers = NULL;
+  QmPurse purse = qm_purse_default ();
+  QmQuote *quote =
+      add_quote (quotes, "Dark", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  const QmOffer *offer;
+
+  add_line (quote, "rtx4090", 1, 2380);
+  quote->tax_included = QM_YES;
+  quote = add_quote (quotes, "Bare", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_line (quote, "rtx4090", 1, 2100);
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  g_assert_cmpstr (qm_offers_find (offers, "rtx4090", FALSE)->vendor, ==,
+                   "Bare");
+  purse.tax_percent = 19;
+  qm_question_take_purse (question, &purse);
+  qm_question_set_offers (question, offers);
+  offer = qm_offers_find (question->offers, "rtx4090", FALSE);
+  g_assert_cmpstr (offer->vendor, ==, "Dark");
+  g_assert_cmpint (offer->price.micros, ==, UNITS (2000));
+  g_assert_cmpint (offer->tax_micros, ==, UNITS (380));
+  g_assert_cmpfloat (offer->tax_assumed, ==, 19);
+  g_assert_false (offer->taxed);
+  /* Another tax starts from what the quote says. */
+  purse.tax_percent = 0;
+  qm_question_take_purse (question, &purse);
+  g_assert_true (question->offers == offers);
+  purse.tax_percent = 40;
+  qm_question_take_purse (question, &purse);
+  g_assert_cmpint (
+      qm_offers_find (question->offers, "rtx4090", FALSE)->price.micros, ==,
+      UNITS (1700));
+}
+
 /* Nothing is counted twice, guessed, or counted that is no purchase. */
 static void
 test_left_out (void)
@@ -739,6 +780,7 @@ main (int argc, char **argv)
   g_test_add_func ("/offers/questions", test_questions);
   g_test_add_func ("/offers/currency", test_currency);
   g_test_add_func ("/offers/discount-and-tax", test_discount_and_tax);
+  g_test_add_func ("/offers/asked-tax", test_asked_tax);
   g_test_add_func ("/offers/left-out", test_left_out);
   g_test_add_func ("/offers/left-out-whole", test_left_out_whole);
   g_test_add_func ("/offers/questions-of-a-machine",

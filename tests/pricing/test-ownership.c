@@ -407,6 +407,21 @@ test_rent_prices (void)
     }
 }
 
+/* A price to rent with tax counts without it, as one to buy does. */
+static void
+test_rent_with_tax (void)
+{
+  QmPrice price = { .unit = QM_PRICE_HOUR,
+                    .gpus = 8,
+                    .currency = "USD",
+                    .micros = 23800000,
+                    .tax_percent = 19 };
+  QmRent rent = { 0 };
+
+  g_assert_true (qm_rent_of_price (&price, &rent));
+  g_assert_cmpint (rent.hour_micros, ==, 20000000);
+}
+
 static void
 test_assumptions (void)
 {
@@ -562,6 +577,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ownership/published-figures", test_published_figures);
   g_test_add_func ("/ownership/keys", test_keys);
   g_test_add_func ("/ownership/rent-prices", test_rent_prices);
+  g_test_add_func ("/ownership/rent-with-tax", test_rent_with_tax);
   g_test_add_func ("/ownership/assumptions", test_assumptions);
   g_test_add_func ("/ownership/counted", test_counted);
   g_test_add_func ("/ownership/counted-price-alone", test_counted_price_alone);

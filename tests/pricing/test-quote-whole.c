@@ -207,7 +207,7 @@ test_asks (void)
   guint asks = 99;
   g_autofree char *text = qm_asks_to_text (QM_ASKS_OF_LINE | QM_ASKS_OF_QUOTE);
 
-  g_assert_cmpstr (text, ==, "rent;pack;price;date;validity;revision");
+  g_assert_cmpstr (text, ==, "rent;pack;price;date;validity;revision;totals");
   g_assert_true (qm_asks_from_text (text, &asks));
   g_assert_cmpuint (asks, ==, QM_ASKS_OF_LINE | QM_ASKS_OF_QUOTE);
   g_assert_true (qm_asks_from_text (NULL, &asks));

@@ -109,8 +109,7 @@ qm_advisor_base_question (QmAdvisor *self)
     qm_question_set_ownership (question, &self->ownership);
   if (self->rates != NULL)
     question->rates = qm_rates_ref (self->rates);
-  if (self->offers != NULL)
-    question->offers = qm_offers_ref (self->offers);
+  qm_question_set_offers (question, self->offers);
   if (self->host != NULL)
     question->host = qm_host_times_ref (self->host);
 

@@ -71,6 +71,7 @@ add_buttons (GtkBox *box, Answer answer, int gpus)
       add_button (box, _ ("For So Many"), answer);
       break;
     case QM_ASK_PRICE:
+    case QM_ASK_TOTALS:
       add_button (box, _ ("It Is Right"), answer);
       break;
     case QM_ASK_DATE:

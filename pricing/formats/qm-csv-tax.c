@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/formats/qm-csv-tax.h"
+
+#include "data/money.h"
+#include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/quotes/qm-line-thing.h"
+
+#include <string.h>
+
+__extension__ typedef __int128 Wide;
+
+/* Words that name a total besides a tax: what it is with or without. */
+static const char total_words[] =
+    "total|totals|subtotal|totale|subtotale|totaal|subtotaal|gesamt|"
+    "gesamtbetrag|gesamtsumme|gesamtpreis|endbetrag|endsumme|endpreis|summe|"
+    "zwischensumme|warenwert|sum|razem|suma|lacznie|nettobetrag|bruttobetrag|"
+    "rechnungsbetrag|zahlbetrag|nettosumme|bruttosumme|imponibile|imponible|"
+    "prix|preis|price|precio|prezzo|prijs|preco|cena|payable|payer|pagar";
+/* A total before the tax. */
+static const char apart_words[] =
+    "ohne|without|excl|exkl|exklusive|excluding|exclusive|ex|hors|sin|senza|"
+    "esclusa|escluso|exclusief|zonder|sem|bez|netto|net|before|vor|avant|antes|"
+    "prima|voor|przed|free|frei|exempt|id|nr|no|number|nummer|numero";
+static const char within_words[] =
+    "davon|darin|hierin|enthalten|enthaltene|enthaltener|enthalt|inkl|"
+    "inklusive|incl|inc|including|included|includes|inclusive|thereof|dont|"
+    "inclus|incluse|compris|comprise|incluye|incluido|incluida|incluidos|"
+    "inclui|inclusa|incluso|compreso|compresa|inclusief|inbegrepen|begrepen|"
+    "waarvan|hiervan|wliczony|zawarty|zawiera";
+static const char within_phrases[] =
+    "of which|di cui|w tym|de los cuales|de las cuales|del cual|de lo cual|"
+    "dos quais|das quais|do qual|contained in";
+static const char not_words[] = "not|nicht|non|no|niet|nie|nao|pas";
+
+static gboolean
+has (GHashTable **set, const char *list, const char *word)
+{
+  return g_hash_table_contains (qm_csv_phrases_once (set, list), word);
+}
+
+gboolean
+qm_csv_words_tax_within (const char *normal)
+{
+  static GHashTable *within, *phrases, *nots;
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+
+  if (qm_csv_phrases_within (qm_csv_phrases_once (&phrases, within_phrases),
+                             normal))
+    return TRUE;
+  for (guint i = 0; words[i] != NULL; i++)
+    if (has (&within, within_words, words[i])
+        && (i == 0 || !has (&nots, not_words, words[i - 1])))
+      return TRUE;
+  return FALSE;
+}
+
+QmCsvTaxRow
+qm_csv_words_tax (const char *words)
+{
+  static GHashTable *totals, *apart;
+  g_autofree char *normal = qm_csv_normalize (words);
+  g_auto (GStrv) split = g_strsplit (normal, " ", -1);
+  gboolean named = FALSE;
+
+  for (guint i = 0; split[i] != NULL; i++)
+    {
+      if (has (&totals, total_words, split[i])
+          || has (&apart, apart_words, split[i]))
+        return QM_CSV_TAX_NONE;
+      named = named || qm_csv_word_is_tax (split[i]);
+    }
+  if (!named || qm_words_name_goods (words))
+    return QM_CSV_TAX_NONE;
+  return qm_csv_words_tax_within (normal) ? QM_CSV_TAX_WITHIN
+                                          : QM_CSV_TAX_ON_TOP;
+}
+
+gboolean
+qm_csv_words_all_tax (const char *normal)
+{
+  static const char between[] = "de|del|della|do|of|der|die|le|l|da|dell|van|e";
+  static GHashTable *set;
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+  gboolean named = FALSE;
+
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      if (!qm_csv_word_is_tax (words[i]) && words[i][0] != '\0'
+          && !has (&set, between, words[i]))
+        return FALSE;
+      named = named || qm_csv_word_is_tax (words[i]);
+    }
+  return named;
+}
+
+gboolean
+qm_csv_words_say_gross (const char *words)
+{
+  static const char list[] =
+      "brutto|bruttobetrag|bruttosumme|gross|ttc|ivato|ivati|lordo|bruto";
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (words);
+  g_auto (GStrv) split = g_strsplit (normal, " ", -1);
+
+  if (qm_csv_tax_in_note (normal) == 1)
+    return TRUE;
+  for (guint i = 0; split[i] != NULL; i++)
+    if (has (&set, list, split[i]))
+      return TRUE;
+  return FALSE;
+}
+
+int
+qm_csv_tax_rate (gint64 net, gint64 tax, gint64 slack)
+{
+  /* Those of the countries of Europe, of Canada, Australia and Brazil; 5.2 is
+   * Spain's "recargo de equivalencia". */
+  static const int rates[] = { 50,  52,  55,  60,  70,  77,  80,  81,  90,
+                               100, 120, 130, 150, 160, 170, 180, 190, 200,
+                               210, 220, 230, 240, 250, 255, 270 };
+
+  for (guint i = 0; net > 0 && i < G_N_ELEMENTS (rates); i++)
+    {
+      Wide difference = ((Wide) net * rates[i] + 500) / 1000 - tax;
+
+      if (difference >= -slack && difference <= slack)
+        return rates[i];
+    }
+  return 0;
+}
+
+gint64
+qm_csv_tax_within (gint64 gross, gint64 rate)
+{
+  const Wide whole = (Wide) 100 * QM_MICROS_PER_UNIT + rate;
+
+  g_return_val_if_fail (gross >= 0 && rate >= 0, 0);
+
+  return (gint64) (((Wide) gross * rate + whole / 2) / whole);
+}
