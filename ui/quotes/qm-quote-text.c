@@ -79,26 +79,6 @@ qm_quote_date_entry_text (QmDate date)
 }
 
 char *
-qm_quote_title (const char *vendor,
-                const char *number,
-                const char *alternative,
-                const char *source)
-{
-  g_autofree char *name = NULL;
-
-  if (vendor != NULL && number != NULL)
-    /* Translators: a vendor, the number of a quote. */
-    name = g_strdup_printf (_ ("%s, %s"), vendor, number);
-  else if (vendor != NULL)
-    name = g_strdup (vendor);
-  else if (number != NULL)
-    name = g_strdup_printf (_ ("Quote %s"), number);
-  else
-    name = g_strdup (source != NULL ? source : _ ("Unnamed quote"));
-  return g_strjoin (", ", name, alternative, NULL);
-}
-
-char *
 qm_quote_item_text (const QmCatalog *catalog, const char *id)
 {
   const QmGpu *gpu = qm_catalog_gpu (catalog, id);
