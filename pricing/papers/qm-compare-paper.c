@@ -138,11 +138,50 @@ add_validity (const Maker *maker)
     }
 }
 
+/* What a measure is called: "Pythia 1B: days of one training".
+ * (transfer full) */
+static char *
+measure_text (const QmQuoteComparison *comparison,
+              const QmComparedMeasure *measure)
+{
+  const char *title =
+      measure->training >= 0 && comparison->trainings->len > 0
+          ? g_array_index (comparison->trainings, QmComparedTraining,
+                           measure->training)
+                .title
+          : "";
+
+  switch (measure->kind)
+    {
+    case QM_MEASURE_NET:
+      return g_strdup (_ ("Without tax"));
+    case QM_MEASURE_GROSS:
+      return g_strdup (_ ("With tax"));
+    case QM_MEASURE_PER_GPU:
+      return g_strdup (_ ("For each GPU"));
+    case QM_MEASURE_DAY:
+      return g_strdup (_ ("For each day of its life"));
+    case QM_MEASURE_RUN_DAYS:
+      /* Translators: a model. */
+      return g_strdup_printf (_ ("%s: one training"), title);
+    case QM_MEASURE_RUN_COST:
+      /* Translators: a model. */
+      return g_strdup_printf (_ ("%s: cost of one training"), title);
+    case QM_MEASURE_YEAR_DAYS:
+      return g_strdup (_ ("All runs of a year"));
+    case QM_MEASURE_YEAR_COST:
+      return g_strdup (_ ("Cost of all runs of a year"));
+    case QM_N_MEASURES:
+    default:
+      return g_strdup ("");
+    }
+}
+
 /* A row of a measure, with the best marked. */
 static QmPaperCell *
 add_measure (const Maker *maker, const QmComparedMeasure *measure)
 {
-  g_autofree char *text = qm_compare_measure_text (maker->comparison, measure);
+  g_autofree char *text = measure_text (maker->comparison, measure);
   QmPaperCell *cells = qm_paper_table_add_row (
       maker->table,
       measure->kind <= QM_MEASURE_GROSS ? QM_ROW_STRONG : QM_ROW_PLAIN, text);
@@ -205,8 +244,10 @@ add_totals (const Maker *maker)
 
 /* --- what is offered --- */
 
-char *
-qm_compare_lacks_text (guint parts)
+/* The parts that a quote lacks, "Server, Host memory"; NULL: none.
+ * (transfer full) (nullable) */
+static char *
+lacks_text (guint parts)
 {
   GString *text = g_string_new (NULL);
 
@@ -242,7 +283,7 @@ add_offered (const Maker *maker)
                                   _ ("Missing, and in another quote"));
   for (guint i = 0; i < comparison->n_quotes; i++)
     {
-      char *lacks = qm_compare_lacks_text (comparison->quotes[i].lacks);
+      char *lacks = lacks_text (comparison->quotes[i].lacks);
 
       qm_paper_cell_set (&cells[i + 1],
                          lacks != NULL ? lacks : g_strdup (_ ("nothing")),
@@ -419,43 +460,6 @@ add_parts (const Maker *maker)
 
 /* --- what to know --- */
 
-char *
-qm_compare_measure_text (const QmQuoteComparison *comparison,
-                         const QmComparedMeasure *measure)
-{
-  const char *title =
-      measure->training >= 0 && comparison->trainings->len > 0
-          ? g_array_index (comparison->trainings, QmComparedTraining,
-                           measure->training)
-                .title
-          : "";
-
-  switch (measure->kind)
-    {
-    case QM_MEASURE_NET:
-      return g_strdup (_ ("Without tax"));
-    case QM_MEASURE_GROSS:
-      return g_strdup (_ ("With tax"));
-    case QM_MEASURE_PER_GPU:
-      return g_strdup (_ ("For each GPU"));
-    case QM_MEASURE_DAY:
-      return g_strdup (_ ("For each day of its life"));
-    case QM_MEASURE_RUN_DAYS:
-      /* Translators: a model. */
-      return g_strdup_printf (_ ("%s: one training"), title);
-    case QM_MEASURE_RUN_COST:
-      /* Translators: a model. */
-      return g_strdup_printf (_ ("%s: cost of one training"), title);
-    case QM_MEASURE_YEAR_DAYS:
-      return g_strdup (_ ("All runs of a year"));
-    case QM_MEASURE_YEAR_COST:
-      return g_strdup (_ ("Cost of all runs of a year"));
-    case QM_N_MEASURES:
-    default:
-      return g_strdup ("");
-    }
-}
-
 static void
 add_best (const Maker *maker)
 {
@@ -466,7 +470,7 @@ add_best (const Maker *maker)
     {
       const QmComparedMeasure *measure =
           &g_array_index (comparison->measures, QmComparedMeasure, i);
-      g_autofree char *text = qm_compare_measure_text (comparison, measure);
+      g_autofree char *text = measure_text (comparison, measure);
       g_autoptr (GString) names = g_string_new (NULL);
       g_autofree char *line = NULL;
 
@@ -537,7 +541,7 @@ static void
 add_notes_of (const Maker *maker, const QmComparedQuote *compared)
 {
   g_autofree char *name = name_of (compared);
-  g_autofree char *lacks = qm_compare_lacks_text (
+  g_autofree char *lacks = lacks_text (
       compared->lacks & (1u << QM_PART_GPUS | 1u << QM_PART_SERVER));
   guint n_open = qm_quote_n_open (compared->quote);
 

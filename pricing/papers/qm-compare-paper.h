@@ -14,13 +14,4 @@ G_BEGIN_DECLS
  * (transfer full) */
 QmPaper *qm_compare_paper_new (const QmQuoteComparison *comparison);
 
-/* What a measure is called: "Pythia 1B: days of one training".
- * (transfer full) */
-char *qm_compare_measure_text (const QmQuoteComparison *comparison,
-                               const QmComparedMeasure *measure);
-
-/* The parts that a quote lacks, "server, host memory"; NULL: none.
- * (transfer full) (nullable) */
-char *qm_compare_lacks_text (guint parts);
-
 G_END_DECLS

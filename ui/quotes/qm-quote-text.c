@@ -6,7 +6,6 @@
 
 #include "pricing/qm-format.h"
 #include "pricing/quotes/qm-quote-read.h"
-#include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -199,31 +198,4 @@ qm_quote_role_text (QmLineRole role)
     default:
       return NULL;
     }
-}
-
-gint64
-qm_quote_total (const QmQuote *quote)
-{
-  QmQuoteTotals totals;
-
-  if (quote->payable_minor != QM_AMOUNT_UNSTATED)
-    return quote->payable_minor;
-  qm_quote_totals_compute (quote, &totals);
-  return totals.payable_minor;
-}
-
-char *
-qm_quote_rate_text (const QmCrossRate *rate)
-{
-  g_autofree char *number = qm_cross_rate_text (rate);
-  g_autofree char *date = qm_format_date (rate->date);
-
-  if (rate->stale)
-    /* Translators: currency, number, currency, date, number of days. */
-    return g_strdup_printf (_ ("1 %s = %s %s, the rate of %s, which is %d days "
-                               "older: renew the rates"),
-                            rate->from, number, rate->to, date, rate->age_days);
-  /* Translators: currency, number, currency, date. */
-  return g_strdup_printf (_ ("1 %s = %s %s, the rate of %s"), rate->from,
-                          number, rate->to, date);
 }

@@ -53,11 +53,4 @@ const char *qm_quote_origin_text (QmQuoteOrigin origin);
 /* "part", "substitute" ...; NULL for a quoted line; static. */
 const char *qm_quote_role_text (QmLineRole role);
 
-/* What it comes to: to be paid as written, else computed; or
- * QM_AMOUNT_UNSTATED. */
-gint64 qm_quote_total (const QmQuote *quote);
-
-/* "1 USD = 0.92 EUR, the rate of 3 May 2026".  (transfer full) */
-char *qm_quote_rate_text (const QmCrossRate *rate);
-
 G_END_DECLS
