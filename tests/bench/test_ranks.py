@@ -158,8 +158,15 @@ class RanksTest(unittest.TestCase):
                 (entry['settings'], entry['checkpointing'], entry['sharding'],
                  entry['offloading']) for entry in entries}))
             self.assertFalse(any(entry['known'] for entry in entries))
-        for line in (self.path / 'results.jsonl').read_text().splitlines():
-            self.assertIn(json.loads(line)['gpus'], (1, 3))
+        lines = [json.loads(line) for line in
+                 (self.path / 'results.jsonl').read_text().splitlines()]
+        self.assertEqual({line['gpus'] for line in lines}, {1, 3})
+        # Each way on several comes before any with another micro-batch.
+        of_three = [line for line in lines if line['gpus'] == 3]
+        self.assertGreater(len(of_three), 23)
+        self.assertEqual(23, len({
+            (line['settings'], line['checkpointing'], line['sharding'],
+             line['offloading']) for line in of_three[:23]}))
         # Of devices that are named each number takes the first.
         named = subprocess.run(
             self.command('search', '--device', 'cpu,cpu,cpu', '--gpus',
