@@ -3,6 +3,7 @@
 own, started for each test."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -66,6 +67,14 @@ class QuotesWindowTest(WindowTest):
                               capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
+
+    def change(self, sql):
+        """As a later version, or damage, would change the store."""
+        base = sqlite3.connect(os.path.join(self.home, "data", "quartermaster",
+                                            "quotes.sqlite"))
+        base.execute(sql)
+        base.commit()
+        base.close()
 
     def choose_file(self, chooser_name, path):
         """Types a path into the file chooser that has just been opened."""

@@ -59,6 +59,28 @@ class QuotesTest(QuotesWindowTest):
         driver.wait_for(lambda: self.headline() == before,
                         "the advice as it was")
 
+    def test_marks(self):
+        """What needs a look has a sign that says why, and what could not be
+        read completely most of all."""
+        self.command("import", self.file("delta.csv", CHEAP))
+        self.command("import", self.file("nordsee.csv", EXPIRED))
+        self.command("import", self.file("torn.csv", CHEAP.replace(
+            "Delta Computers", "Torn").replace("Q-17", "Q-18")))
+        driver.press_keys("alt+2")
+        rows = {row.name.split(",")[0]: row for row in self.expect_rows(3)}
+        asks = "Asks something before all of it counts"
+        broken = "Could not be read completely, and does not count"
+        self.assertIn(asks, rows["Nordsee"].name)
+        for name in ("Delta Computers", "Torn"):
+            self.assertNotIn(asks, rows[name].name)
+            self.assertNotIn(broken, rows[name].name)
+        self.assertEqual(len(self.root.matches("image", asks)), 1)
+        self.change("UPDATE quotes SET asked = 'zzz' WHERE number = 'Q-18'")
+        self.command("delete", "2")  # which is what the window notices
+        row = self.root.find("table row", contains=broken)
+        self.assertTrue(row.name.startswith("Torn, "))
+        self.assertEqual(len(self.root.matches("image", broken)), 1)
+
     def test_columns_are_asked_for(self):
         draft = self.open_import(self.file("strange.csv", UNKNOWN))
         draft.find("push button", "Read")

@@ -38,9 +38,11 @@ set_class (GtkWidget *widget, const char *name, gboolean on)
 static void
 name_row (Cell *cell, const QmQuoteShown *shown)
 {
+  const char *note = qm_quote_shown_note (shown);
   g_autofree char *what =
-      g_strdup_printf ("%s, %s, %s, %s", shown->title, shown->detail,
-                       shown->validity, shown->total);
+      g_strdup_printf ("%s, %s, %s, %s%s%s", shown->title, shown->detail,
+                       shown->validity, shown->total, note != NULL ? ", " : "",
+                       note != NULL ? note : "");
 
   qm_column_view_name_row (cell->widget, what);
 }
@@ -58,11 +60,30 @@ fill_mark (Cell *cell, const QmQuoteShown *shown)
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
 }
 
+/* A sign before the title, with its meaning for who does not see it. */
+static void
+fill_sign (GtkWidget *sign, const QmQuoteShown *shown)
+{
+  const char *note = qm_quote_shown_note (shown);
+
+  gtk_widget_set_visible (sign, note != NULL);
+  if (note == NULL)
+    return;
+  gtk_image_set_from_icon_name (GTK_IMAGE (sign), qm_quote_shown_icon (shown));
+  set_class (sign, "error", shown->broken);
+  set_class (sign, "warning", !shown->broken);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (sign),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, note, -1);
+}
+
 static void
 fill_quote (GtkWidget *box, const QmQuoteShown *shown)
 {
-  GtkWidget *title = gtk_widget_get_first_child (box);
+  GtkWidget *head = gtk_widget_get_first_child (box);
+  GtkWidget *title = gtk_widget_get_last_child (head);
   GtkWidget *detail = gtk_widget_get_last_child (box);
+
+  fill_sign (gtk_widget_get_first_child (head), shown);
 
   gtk_label_set_label (GTK_LABEL (title), shown->title);
   gtk_label_set_label (GTK_LABEL (detail), shown->detail);
@@ -73,12 +94,13 @@ fill_quote (GtkWidget *box, const QmQuoteShown *shown)
 static void
 fill_total (GtkWidget *label, const QmQuoteShown *shown)
 {
+  const char *note = qm_quote_shown_note (shown);
+
   gtk_label_set_label (GTK_LABEL (label), shown->total);
-  set_class (label, "warning", shown->warned);
-  if (shown->warned)
+  set_class (label, "warning", note != NULL);
+  if (note != NULL)
     gtk_accessible_update_property (GTK_ACCESSIBLE (label),
-                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                    _ ("Something in this quote needs a look"),
+                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, note,
                                     -1);
   else
     gtk_accessible_reset_property (GTK_ACCESSIBLE (label),
@@ -184,10 +206,10 @@ tooltip_cb (GtkWidget *widget,
   shown = qm_quote_item_get_shown (cell->item);
   if (cell->kind == QM_QUOTE_CELL_MARK)
     text = _ ("Mark to compare");
-  else if (cell->kind == QM_QUOTE_CELL_QUOTE)
+  else
+    text = qm_quote_shown_note (shown);
+  if (text == NULL && cell->kind == QM_QUOTE_CELL_QUOTE)
     text = shown->title;
-  else if (shown->warned)
-    text = _ ("Something in this quote needs a look");
   gtk_tooltip_set_text (tooltip, text);
   return text != NULL;
 }
@@ -242,9 +264,12 @@ static GtkWidget *
 new_quote (void)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
   GtkWidget *detail = new_ellipsized_label ();
 
-  gtk_box_append (GTK_BOX (box), new_ellipsized_label ());
+  gtk_box_append (GTK_BOX (head), gtk_image_new ());
+  gtk_box_append (GTK_BOX (head), new_ellipsized_label ());
+  gtk_box_append (GTK_BOX (box), head);
   gtk_widget_add_css_class (detail, "caption");
   gtk_widget_add_css_class (detail, "dim-label");
   gtk_box_append (GTK_BOX (box), detail);

@@ -65,6 +65,32 @@ fill_shown (QmQuoteShown *shown,
   shown->expired = qm_validity_on (row->valid_from, row->valid_until, today)
                    == QM_VALIDITY_EXPIRED;
   shown->warned = row->n_warnings > 0;
+  shown->open = row->open;
+  shown->broken = row->broken;
+}
+
+const char *
+qm_quote_shown_note (const QmQuoteShown *shown)
+{
+  g_return_val_if_fail (shown != NULL, NULL);
+
+  if (shown->broken)
+    return _ ("Could not be read completely, and does not count");
+  if (shown->open)
+    return _ ("Asks something before all of it counts");
+  return shown->warned ? _ ("Something in this quote needs a look") : NULL;
+}
+
+const char *
+qm_quote_shown_icon (const QmQuoteShown *shown)
+{
+  g_return_val_if_fail (shown != NULL, NULL);
+
+  if (shown->broken)
+    return "dialog-error-symbolic";
+  if (shown->open)
+    return "dialog-question-symbolic";
+  return shown->warned ? "dialog-warning-symbolic" : NULL;
 }
 
 static gboolean
@@ -75,7 +101,8 @@ same_shown (const QmQuoteShown *p, const QmQuoteShown *q)
          && g_str_equal (p->issued, q->issued)
          && g_str_equal (p->validity, q->validity)
          && g_str_equal (p->total, q->total) && p->expired == q->expired
-         && p->warned == q->warned;
+         && p->warned == q->warned && p->open == q->open
+         && p->broken == q->broken;
 }
 
 QmQuoteItem *

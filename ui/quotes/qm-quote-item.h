@@ -28,7 +28,14 @@ typedef struct
   char *total;
   gboolean expired;
   gboolean warned; /* something in it was not understood or does not add up */
+  gboolean open;   /* there is something to be said about it */
+  gboolean broken; /* it could not be read completely */
 } QmQuoteShown;
+
+/* Why a quote needs a look, the worst first: a sentence without its stop, and
+ * the name of an icon; static, NULL where it needs none. */
+const char *qm_quote_shown_note (const QmQuoteShown *shown);
+const char *qm_quote_shown_icon (const QmQuoteShown *shown);
 
 /* Copies what a list shows of a row of an index.  (transfer full) */
 QmQuoteItem *qm_quote_item_new (const QmCatalog *catalog,
