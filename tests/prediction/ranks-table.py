@@ -2,9 +2,10 @@
 """ranks-table.py BENCH DATA PAGE [check]: makes the table of several GPUs in
 PAGE anew, between its marks: what was measured on them (in DATA/measurements,
 of more than one GPU) beside what BENCH predicts from a plan with its exchange,
-to which no constant of exchange was fitted: of each model and count the
-fastest, and the errors of all.  With check it says whether it is what it would
-be, and whether what is predicted is as near as it was."""
+to which no constant of exchange was fitted, and without what these rates tell
+of their models: of each model and count the fastest, and the errors of all.
+With check it says whether it is what it would be, and whether what is predicted
+is as near as it was."""
 
 import concurrent.futures
 import csv
@@ -61,7 +62,9 @@ def predicted(engine, model, gpu, gpus, sharding, offloading, micro_batch):
                   'engine' if engine == 'quartermaster' else 'tuned',
                   '--offload' if offloading else '--sharding', sharding,
                   '--micro-batch', str(micro_batch))
-    return told
+    known = told['residual']['factor'] if told['residual'] else 1
+    return {**told, 'step_s': told['step_s'] / known,
+            'exchange_s': told['exchange_s'] / known}
 
 
 def errors_of(name, lines):
