@@ -22,9 +22,9 @@ qm_bench_load_catalog (QmCatalog **catalog, QmError *error)
   char shipped[PATH_MAX], user[PATH_MAX];
 
   qm_data_dir (shipped, sizeof shipped);
-  return qm_catalog_load (shipped,
-                          qm_user_data_dir (user, sizeof user) ? user : NULL,
-                          catalog, error);
+  return qm_catalog_load_without_times (
+      shipped, qm_user_data_dir (user, sizeof user) ? user : NULL, catalog,
+      error);
 }
 
 /* Says where what is trained is not what a file is named for.  The worker of a

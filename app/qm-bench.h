@@ -199,7 +199,7 @@ QmStatus qm_bench_plan_rank (const QmBenchOptions *options,
                              QmPlan **plan,
                              QmError *error);
 
-/* Loads the shipped catalog and the user's. */
+/* Loads the shipped catalog and the user's, without times of others. */
 QmStatus qm_bench_load_catalog (QmCatalog **catalog, QmError *error);
 
 /* Bytes of a device that a plan may use. */

@@ -18,6 +18,7 @@
 struct QmCatalog
 {
   atomic_uint references;
+  bool without_times; /* measurements are not read */
   QmEntries entries;
   QmMeasurement *measurements;
   QmError *problems;
@@ -460,6 +461,20 @@ load_directory (QmCatalog *catalog,
 }
 
 static QmStatus
+load_measurements (QmCatalog *catalog,
+                   const char *directory,
+                   bool from_user,
+                   QmError *error)
+{
+  QmStatus status =
+      load_directory (catalog, directory, "measurements", ".csv", from_user,
+                      qm_batch_read_measurements, error);
+
+  return status == QM_OK ? load_results (catalog, directory, from_user, error)
+                         : status;
+}
+
+static QmStatus
 load_all (QmCatalog *catalog,
           const char *directory,
           bool from_user,
@@ -480,11 +495,8 @@ load_all (QmCatalog *catalog,
   if (status == QM_OK)
     status = load_named (catalog, directory, "prices.csv", from_user,
                          qm_batch_read_prices, error);
-  if (status == QM_OK)
-    status = load_directory (catalog, directory, "measurements", ".csv",
-                             from_user, qm_batch_read_measurements, error);
-  if (status == QM_OK)
-    status = load_results (catalog, directory, from_user, error);
+  if (status == QM_OK && !catalog->without_times)
+    status = load_measurements (catalog, directory, from_user, error);
   return status;
 }
 
@@ -537,11 +549,12 @@ load_user (QmCatalog *catalog, const char *directory, QmError *error)
   return load_all (catalog, directory, true, error);
 }
 
-QmStatus
-qm_catalog_load (const char *shipped_dir,
-                 const char *user_dir,
-                 QmCatalog **catalog,
-                 QmError *error)
+static QmStatus
+load (const char *shipped_dir,
+      const char *user_dir,
+      bool without_times,
+      QmCatalog **catalog,
+      QmError *error)
 {
   QmCatalog *loading;
   QmStatus status = check_directory (shipped_dir, error);
@@ -552,6 +565,7 @@ qm_catalog_load (const char *shipped_dir,
   if (loading == NULL)
     return out_of_memory (error);
   atomic_init (&loading->references, 1);
+  loading->without_times = without_times;
   entries_init (&loading->entries);
 
   status = load_all (loading, shipped_dir, false, error);
@@ -566,6 +580,24 @@ qm_catalog_load (const char *shipped_dir,
     }
   *catalog = loading;
   return QM_OK;
+}
+
+QmStatus
+qm_catalog_load (const char *shipped_dir,
+                 const char *user_dir,
+                 QmCatalog **catalog,
+                 QmError *error)
+{
+  return load (shipped_dir, user_dir, false, catalog, error);
+}
+
+QmStatus
+qm_catalog_load_without_times (const char *shipped_dir,
+                               const char *user_dir,
+                               QmCatalog **catalog,
+                               QmError *error)
+{
+  return load (shipped_dir, user_dir, true, catalog, error);
 }
 
 QmCatalog *

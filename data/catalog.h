@@ -313,6 +313,13 @@ QmStatus qm_catalog_load (const char *shipped_dir,
                           QmCatalog **catalog,
                           QmError *error);
 
+/* The same without measurements, whose files are the larger part and are not
+ * looked at then. */
+QmStatus qm_catalog_load_without_times (const char *shipped_dir,
+                                        const char *user_dir,
+                                        QmCatalog **catalog,
+                                        QmError *error);
+
 /* One more who needs the catalog, in whichever thread; returns it.  Its loader
  * has the first reference. */
 QmCatalog *qm_catalog_ref (const QmCatalog *catalog);

@@ -502,6 +502,18 @@ test_override (void)
   CHECK_NEAR (m[1]->days, 20, 0);
   CHECK_NEAR (m[2]->days, 15, 0);
   qm_catalog_free (catalog);
+
+  /* Who does without times does not even see that one is broken. */
+  scratch_write_text ("user/measurements/broken.csv", "nonsense\n");
+  CHECK (qm_catalog_load_without_times (shipped, scratch_path ("user"),
+                                        &catalog, &error)
+         == QM_OK);
+  qm_catalog_measurements (catalog, &n);
+  CHECK_INT ((int64_t) n, 0);
+  qm_catalog_problems (catalog, &n);
+  CHECK_INT ((int64_t) n, 0);
+  CHECK (qm_catalog_model (catalog, "tiny") != NULL);
+  qm_catalog_free (catalog);
 }
 
 /* A table may say with what its times were taken. */
