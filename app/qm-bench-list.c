@@ -308,7 +308,32 @@ qm_bench_learn (QmBenchSearch *search, const QmBenchEntry *entry)
                         result->cost, (int) search->options->repeat);
 }
 
-/* How many of its model's are forecast to be faster than an entry. */
+/* Whether another of the same model is forecast to be faster. */
+static bool
+is_behind (const QmBenchEntry *entry, const QmBenchEntry *other)
+{
+  return other->model == entry->model && other->fits
+         && (other->step < entry->step
+             || (other->step <= entry->step && other->rank < entry->rank));
+}
+
+/* Whether the same way is forecast to be faster with another micro-batch. */
+static bool
+is_second (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  for (size_t i = 0; i < search->n_entries; i++)
+    {
+      const QmBenchEntry *other = &search->entries[i];
+
+      if (is_behind (entry, other)
+          && other->rank % QM_SEARCH_MOST == entry->rank % QM_SEARCH_MOST)
+        return true;
+    }
+  return false;
+}
+
+/* How many of its model's come before an entry on several GPUs: those that are
+ * forecast to be faster, each way with one micro-batch before any with two. */
 static int
 place_of (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
@@ -318,10 +343,9 @@ place_of (const QmBenchSearch *search, const QmBenchEntry *entry)
     {
       const QmBenchEntry *other = &search->entries[i];
 
-      place +=
-          other->model == entry->model && other->fits
-          && (other->step < entry->step
-              || (other->step <= entry->step && other->rank < entry->rank));
+      place += other->second == entry->second
+                   ? is_behind (entry, other)
+                   : entry->second && other->model == entry->model;
     }
   return place;
 }
@@ -339,6 +363,8 @@ put_in_order (QmBenchSearch *search, QmError *error)
       free (sorted);
       return out_of_memory (error);
     }
+  for (size_t i = 0; i < search->n_entries; i++)
+    search->entries[i].second = is_second (search, &search->entries[i]);
   for (size_t i = 0; i < search->n_entries; i++)
     ranks[i] =
         (QmSearchRank){ .free = !search->entries[i].fits,

@@ -4,7 +4,9 @@
 
 #include "app/qm-bench.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* How states are divided over GPUs that do not offload. */
 #define DIVIDED QM_SHARDING_ZERO_3
@@ -76,6 +78,43 @@ bridged_json (const QmPlaceFound *bridged)
   return object;
 }
 
+json_t *
+qm_bench_json_residual (const QmResidual *residual)
+{
+  json_t *object, *gpus;
+
+  if (residual->rates == 0)
+    return json_null ();
+  object = json_object ();
+  gpus = json_array ();
+  json_object_set_new (object, "factor", json_real (exp (-residual->error)));
+  json_object_set_new (object, "interval", json_real (sqrt (residual->left)));
+  json_object_set_new (object, "measured",
+                       json_integer ((json_int_t) (residual->rates
+                                                   - residual->reported)));
+  json_object_set_new (object, "reported",
+                       json_integer ((json_int_t) residual->reported));
+  for (size_t i = 0; i < residual->n_gpus; i++)
+    json_array_append_new (gpus, json_string (residual->gpus[i]));
+  json_object_set_new (object, "gpus", gpus);
+  return object;
+}
+
+void
+qm_bench_print_residual (const QmResidual *residual)
+{
+  char gpus[256] = "";
+
+  if (residual->rates == 0)
+    return;
+  for (size_t i = 0; i < residual->n_gpus; i++)
+    snprintf (gpus + strlen (gpus), sizeof gpus - strlen (gpus), "%s%.40s",
+              i > 0 ? ", " : "", residual->gpus[i]);
+  qm_bench_print ("  times %.3f, by %zu rate%s of this model on %s",
+                  exp (-residual->error), residual->rates,
+                  residual->rates > 1 ? "s" : "", gpus);
+}
+
 static json_t *
 shares_json (const QmPrediction *prediction)
 {
@@ -128,6 +167,8 @@ add_found (json_t *object, const QmBenchPlace *place)
                        found->measured != NULL
                            ? json_string (found->measured->date)
                            : json_null ());
+  json_object_set_new (object, "residual",
+                       qm_bench_json_residual (place->residual));
   json_object_update_new (
       object, qm_bench_json_setting (&found->options, &place->model->recipe));
   json_object_set_new (object, "accumulation",
@@ -241,6 +282,7 @@ qm_bench_print_place_text (const QmBenchPlace *place)
   if (found->measured != NULL)
     qm_bench_print ("  rates as measured on %s, %s", found->measured->device,
                     found->measured->date);
+  qm_bench_print_residual (place->residual);
   if (found->host_bytes > 0)
     qm_bench_print ("  host     %10.1f GiB of its memory",
                     (double) found->host_bytes / 0x1p30);

@@ -167,7 +167,7 @@ print_text (const QmBenchModel *model,
                     (long long) qm_plan_loss_rows (plan),
                     (long long) qm_plan_all_rows (plan));
   if (!qm_plan_is_verified (&plan->options))
-    qm_bench_print ("not verified on more than two GPUs");
+    qm_bench_print ("not verified on %d GPUs", plan->options.ranks);
   if (goal->bytes == 0)
     return;
   printf ("%s in the %.1f GiB%s%s", fits (goal, plan) ? "fits" : "does not fit",

@@ -9,6 +9,7 @@
 #include "data/architecture.h"
 #include "engine/search.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,8 @@ print_json (const QmBenchWays *ways,
   json_object_set_new (object, "offloading",
                        json_boolean (line->config.offload));
   json_object_set_new (object, "provenance", json_string ("predicted"));
+  json_object_set_new (object, "residual",
+                       qm_bench_json_residual (ways->residual));
   json_object_set_new (object, "link",
                        json_string (ways->gpus == 1 ? "none"
                                     : exchange->measured != NULL
@@ -217,6 +220,11 @@ predict_way (const QmBenchWays *ways,
                                  &options, qm_bench_gpu_memory (ways->gpu),
                                  exchange, ways->level, &line->found, error);
 
+  if (status == QM_OK && line->found.fits)
+    {
+      qm_residual_apply (ways->residual, &line->found.prediction);
+      line->found.total *= exp (-ways->residual->error);
+    }
   if (status != QM_STATUS_UNSUPPORTED)
     return status;
   line->impossible = true;
@@ -282,6 +290,8 @@ qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
                                              : qm_way_name (speeds.way),
                     machines > 1 ? " and " : "",
                     machines > 1 ? ways->between : "");
+  if (!ways->json)
+    qm_bench_print_residual (ways->residual);
   for (size_t i = 0; i < ways->n; i++)
     if (ways->json)
       print_json (ways, &exchange, &lines[i]);

@@ -39,9 +39,11 @@ typedef struct Question
   const QmLevel *levels[LEVELS]; /* of it, in the order that was asked */
   size_t n_levels;
   QmPlacesOptions options;
-  const QmBenchOptions *ways; /* NULL: none are named */
-  QmLinkTimes links;          /* of --links; of no ranks without it */
-  const char *between;        /* machines, of which options has how many */
+  QmResiduals *residuals;       /* of rates */
+  char key[QM_MODEL_KEY_BYTES]; /* of the model among them */
+  const QmBenchOptions *ways;   /* NULL: none are named */
+  QmLinkTimes links;            /* of --links; of no ranks without it */
+  const char *between;          /* machines, of which options has how many */
 } Question;
 
 static QmStatus
@@ -237,6 +239,29 @@ read_limits (const QmBenchOptions *options, Question *question, QmError *error)
 }
 
 static QmStatus
+read_residuals (Question *question, QmError *error)
+{
+  char folder[PATH_MAX], path[PATH_MAX + 32];
+
+  qm_residual_key (&question->model.config, &question->model.recipe,
+                   question->key);
+  qm_data_dir (folder, sizeof folder);
+  snprintf (path, sizeof path, "%s/residuals.csv", folder);
+  return qm_residuals_load (path, &question->residuals, error);
+}
+
+/* What is known of the model at the level in hand, on so many GPUs. */
+static QmResidual
+find_residual (const Question *question, const QmGpu *gpu, int gpus)
+{
+  int machines = question->options.machines;
+
+  return qm_residuals_find (question->residuals, question->options.level,
+                            question->key, gpu,
+                            gpus * (machines > 1 ? machines : 1));
+}
+
+static QmStatus
 read_question (const QmBenchOptions *options,
                Question *question,
                QmError *error)
@@ -261,6 +286,8 @@ read_question (const QmBenchOptions *options,
   if (status == QM_OK)
     status = qm_bench_load_model (options, true, &question->model, error);
   if (status == QM_OK)
+    status = read_residuals (question, error);
+  if (status == QM_OK)
     status = read_limits (options, question, error);
   question->ways = qm_bench_names_ways (options) ? options : NULL;
   if (status == QM_OK && options->links != NULL)
@@ -276,6 +303,7 @@ clear_question (Question *question)
 {
   qm_bench_clear_model (&question->model);
   qm_bench_clear_probes (&question->probes);
+  qm_residuals_free (question->residuals);
   qm_catalog_free (question->catalog);
   free (question->asked);
 }
@@ -317,8 +345,10 @@ find_bridged (const Question *question,
     return QM_OK;
   status = qm_places_find (places, place->gpu, place->gpus,
                            QM_INTERCONNECT_NVLINK, bytes, bridged, error);
-  if (status == QM_OK && bridged->fits && bridged->way == QM_WAY_NVLINK)
-    place->bridged = bridged;
+  if (status != QM_OK || !bridged->fits || bridged->way != QM_WAY_NVLINK)
+    return status;
+  qm_residual_apply (place->residual, &bridged->prediction);
+  place->bridged = bridged;
   return status;
 }
 
@@ -335,6 +365,7 @@ predict_place (const Question *question,
   uint64_t bytes = qm_bench_gpu_memory (gpu);
   bool one = question->n_asked == 1 && question->n_counts == 1
              && question->n_levels == 1;
+  QmResidual residual = find_residual (question, gpu, gpus);
   QmPlaceFound found = { 0 }, bridged;
   QmBenchPlace place = { .model = &question->model,
                          .gpu = gpu,
@@ -342,7 +373,8 @@ predict_place (const Question *question,
                          .machines = question->options.machines,
                          .between = question->between,
                          .level = level,
-                         .found = &found };
+                         .found = &found,
+                         .residual = &residual };
   QmStatus status = QM_OK;
 
   if (strcmp (level, "engine") == 0 && qm_gpu_architecture (gpu) > 0)
@@ -350,6 +382,8 @@ predict_place (const Question *question,
   if (status == QM_OK)
     status = qm_places_find (places, gpu, gpus, question->link, bytes, &found,
                              error);
+  if (status == QM_OK && found.fits)
+    qm_residual_apply (&residual, &found.prediction);
   if (status == QM_STATUS_UNSUPPORTED && (question->json || !one))
     {
       place.problem = error;
@@ -379,10 +413,12 @@ predict_ways (const Question *question,
 {
   int machines =
       question->options.machines > 1 ? question->options.machines : 1;
+  QmResidual residual = find_residual (question, gpu, gpus);
   QmBenchWays ways = {
     .model = &question->model,
     .calibration = &question->calibration,
     .level = question->options.level,
+    .residual = &residual,
     .gpu = gpu,
     .gpus = gpus * machines,
     .places = &question->options,

@@ -264,6 +264,8 @@ qm_bench_json_result (const QmBenchRun *run)
   if (result->cut)
     {
       qm_bench_json_number (object, "cut_pass_s", result->pass.mean);
+      if (run->ranks > 1)
+        qm_bench_json_number (object, "cut_last_pass_s", result->last.mean);
       qm_bench_json_number (object, "cut_step_s", result->step.mean);
       if (run->ranks > 1)
         add_ranks (object, run);

@@ -37,6 +37,7 @@ typedef struct QmBenchEntry
   QmShortage shortage; /* where it does not */
   QmSearchGuess guess;
   double step; /* seconds, as forecast, of several GPUs; else 0 */
+  bool second; /* its way is forecast to be faster with another micro-batch */
   QmBenchState state;
   char *key;        /* of its result */
   char reason[256]; /* why it is not run */

@@ -15,6 +15,7 @@ typedef struct QmBenchWays
   const QmBenchModel *model;
   const QmCalibration *calibration;
   const QmLevel *level;
+  const QmResidual *residual; /* of the model there */
   const QmGpu *gpu;
   int gpus;                      /* of all machines */
   const QmPlacesOptions *places; /* how many machines, and their network */

@@ -12,6 +12,7 @@
 #include "data/training-rates.h"
 #include "engine/places.h"
 #include "engine/plan.h"
+#include "engine/residual.h"
 #include "kernels/communicator.h"
 #include "kernels/monitor.h"
 
@@ -278,6 +279,7 @@ typedef struct QmBenchPlace
   const char *level;
   const QmPlaceFound *found;
   const QmError *problem;
+  const QmResidual *residual;  /* that is in what was found */
   const QmPlaceFound *bridged; /* the same with NVLink bridges between the
                                   cards; NULL: there are none for so many, or
                                   they are what was found */
@@ -286,6 +288,13 @@ typedef struct QmBenchPlace
 /* Adds how many machines there are and what is between them, where there are
  * several. */
 void qm_bench_json_machines (json_t *object, int machines, const char *between);
+
+/* What rates of the model were taken to say of a prediction, and which: null
+ * without any. */
+json_t *qm_bench_json_residual (const QmResidual *residual);
+
+/* The same as a line to people; nothing without any. */
+void qm_bench_print_residual (const QmResidual *residual);
 
 /* Says it: as a line of JSON, as a line for people, or to them in full. */
 void qm_bench_print_place_json (const QmBenchPlace *place);

@@ -562,21 +562,28 @@ qm_cli_json_add_troubles (json_t *object, const GPtrArray *troubles)
     }
 }
 
-gboolean
-qm_cli_json_write (const json_t *root, GError **error)
+char *
+qm_cli_json_to_text (const json_t *root)
 {
   char *text =
       json_dumps (root, JSON_INDENT (2) | JSON_PRESERVE_ORDER
                             | JSON_REAL_PRECISION (SIGNIFICANT_DIGITS));
-  g_autofree char *line = NULL;
+  char *line = text != NULL ? g_strconcat (text, "\n", NULL) : NULL;
 
-  if (text == NULL)
+  free (text);
+  return line;
+}
+
+gboolean
+qm_cli_json_write (const json_t *root, GError **error)
+{
+  g_autofree char *line = qm_cli_json_to_text (root);
+
+  if (line == NULL)
     {
       g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,
                            _ ("cannot write JSON: out of memory"));
       return FALSE;
     }
-  line = g_strconcat (text, "\n", NULL);
-  free (text);
   return qm_cli_write_bytes (line, strlen (line), error);
 }

@@ -58,6 +58,9 @@ void qm_cli_json_add_problems (json_t *object, const QmCatalog *catalog);
  */
 void qm_cli_json_add_troubles (json_t *object, const GPtrArray *troubles);
 
+/* A document and a line's end.  (transfer full): NULL without memory. */
+char *qm_cli_json_to_text (const json_t *root);
+
 /* Writes a document and a line's end to standard output. */
 gboolean qm_cli_json_write (const json_t *root, GError **error);
 

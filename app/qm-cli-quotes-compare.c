@@ -4,88 +4,24 @@
 
 #include "config.h"
 
+#include "app/qm-cli-catalog.h"
+#include "app/qm-cli-forecast.h"
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-options.h"
+#include "app/qm-cli-paper.h"
+#include "app/qm-cli-question.h"
 #include "app/qm-cli-quotes-private.h"
+#include "app/qm-cli-save.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
-#include "pricing/quotes/qm-quote-compare.h"
-#include "pricing/quotes/qm-quote-offer.h"
+#include "pricing/advice/qm-quote-times.h"
+#include "pricing/papers/qm-compare-paper.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
+#include <math.h>
 #include <string.h>
-
-#define MOST 4
-
-/* Quotes side by side. */
-typedef struct
-{
-  GPtrArray *quotes;  /* QmQuote */
-  GPtrArray *rows;    /* QmComparedLine */
-  char currency[4];   /* of the totals */
-  gint64 total[MOST]; /* in that currency; QM_AMOUNT_UNSTATED */
-  gint64 net[MOST];   /* the same without tax, which an advice counts */
-  QmCrossRate rate[MOST];
-  char *reason[MOST]; /* why there is no total; NULL: there is */
-} Comparison;
-
-static void
-comparison_clear (Comparison *comparison)
-{
-  g_clear_pointer (&comparison->quotes, g_ptr_array_unref);
-  g_clear_pointer (&comparison->rows, g_ptr_array_unref);
-  for (guint i = 0; i < MOST; i++)
-    g_clear_pointer (&comparison->reason[i], g_free);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Comparison, comparison_clear)
-
-/* The currency of all of them, else USD. */
-static void
-choose_currency (Comparison *comparison)
-{
-  const QmQuote *first = g_ptr_array_index (comparison->quotes, 0);
-  gboolean same = qm_currency_valid (first->currency);
-
-  if (comparison->currency[0] != '\0')
-    return;
-  for (guint i = 1; i < comparison->quotes->len; i++)
-    {
-      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-
-      same = same && strcmp (quote->currency, first->currency) == 0;
-    }
-  g_strlcpy (comparison->currency, same ? first->currency : "USD",
-             sizeof comparison->currency);
-}
-
-static void
-add_up (Comparison *comparison, QmRates *rates)
-{
-  for (guint i = 0; i < comparison->quotes->len; i++)
-    {
-      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-      gint64 total = qm_cli_quote_total (quote);
-      gint64 net, tax;
-      gboolean taxed;
-      g_autoptr (GError) error = NULL;
-
-      qm_quote_come_to (quote, &net, &tax, &taxed);
-      comparison->net[i] = QM_AMOUNT_UNSTATED;
-      if (!taxed)
-        qm_cli_quote_convert (quote, net, rates, comparison->currency,
-                              &comparison->net[i], &comparison->rate[i], NULL);
-      if (!qm_cli_quote_convert (quote, total, rates, comparison->currency,
-                                 &comparison->total[i], &comparison->rate[i],
-                                 &error))
-        comparison->reason[i] = g_strdup (error->message);
-      else if (total == QM_AMOUNT_UNSTATED)
-        comparison->reason[i] =
-            g_strdup (_ ("the quote tells neither its sum nor all prices"));
-    }
-}
 
 /* --- for programs --- */
 
@@ -99,15 +35,20 @@ text_or_null (char *text)
 }
 
 static json_t *
-cell_json (const QmQuote *quote, const QmQuoteLine *line)
+amount_json (gint64 minor, const char *currency)
 {
-  json_t *object;
-  gint64 cost;
+  return minor != QM_AMOUNT_UNSTATED
+             ? text_or_null (qm_minor_to_text (minor, currency))
+             : json_null ();
+}
 
-  if (line == NULL)
-    return json_null ();
-  object = json_object ();
-  cost = qm_quote_line_cost (quote, line);
+static json_t *
+line_json (const QmQuote *quote, const QmQuoteLine *line)
+{
+  json_t *object = json_object ();
+
+  json_object_set_new (object, "role",
+                       json_string (qm_line_role_name (line->role)));
   json_object_set_new (object, "description",
                        qm_cli_json_text (line->description));
   json_object_set_new (object, "part_number",
@@ -124,289 +65,376 @@ cell_json (const QmQuote *quote, const QmQuoteLine *line)
                            qm_micros_to_text (line->price_micros, 0))
                                                                 : json_null ());
   json_object_set_new (object, "total",
-                       cost != QM_AMOUNT_UNSTATED ? text_or_null (
-                           qm_minor_to_text (cost, quote->currency))
-                                                  : json_null ());
+                       amount_json (qm_quote_line_cost (quote, line),
+                                    quote->currency));
   json_object_set_new (object, "currency", qm_cli_json_text (quote->currency));
   return object;
 }
 
 static json_t *
-differences_json (QmLineDifferences differences)
+part_names_json (guint parts)
 {
   json_t *array = json_array ();
 
-  if (differences & QM_DIFFERS_MISSING)
-    json_array_append_new (array, json_string ("missing"));
-  if (differences & QM_DIFFERS_QUANTITY)
-    json_array_append_new (array, json_string ("quantity"));
-  if (differences & QM_DIFFERS_PRICE)
-    json_array_append_new (array, json_string ("price"));
+  for (guint i = 0; i < QM_N_PARTS; i++)
+    if ((parts & 1u << i) != 0)
+      json_array_append_new (array, json_string (
+                                        qm_offer_part_name ((QmOfferPart) i)));
   return array;
 }
 
 static json_t *
-lines_json (const Comparison *comparison)
+total_json (const QmComparedQuote *compared, const char *currency)
 {
-  json_t *array = json_array ();
+  json_t *object = json_object ();
+  const struct
+  {
+    const char *name;
+    gint64 minor;
+  } amounts[] = {
+    { "amount", compared->payable_minor },
+    { "net", compared->net_minor },
+    { "tax", compared->tax_minor },
+    { "gross", compared->gross_minor },
+    { "per_gpu", compared->per_gpu_minor },
+    { "per_day", isfinite (compared->day_minor)
+                     ? (gint64) llround (compared->day_minor)
+                     : QM_AMOUNT_UNSTATED },
+  };
 
-  for (guint i = 0; i < comparison->rows->len; i++)
-    {
-      const QmComparedLine *row = g_ptr_array_index (comparison->rows, i);
-      json_t *object = json_object ();
-      json_t *cells = json_array ();
-
-      for (guint j = 0; j < comparison->quotes->len; j++)
-        json_array_append_new (
-            cells, cell_json (g_ptr_array_index (comparison->quotes, j),
-                              row->lines[j]));
-      json_object_set_new (object, "role",
-                           json_string (qm_line_role_name (row->role)));
-      json_object_set_new (object, "differences",
-                           differences_json (row->differences));
-      json_object_set_new (object, "quotes", cells);
-      json_array_append_new (array, object);
-    }
-  return array;
+  for (guint i = 0; i < G_N_ELEMENTS (amounts); i++)
+    json_object_set_new (object, amounts[i].name,
+                         amount_json (amounts[i].minor, currency));
+  json_object_set_new (object, "net_is_derived",
+                       json_boolean (compared->net_derived));
+  json_object_set_new (object, "gross_is_derived",
+                       json_boolean (compared->gross_derived));
+  json_object_set_new (object, "gpu", qm_cli_json_text (compared->gpu));
+  json_object_set_new (object, "gpus", json_integer (compared->gpus));
+  json_object_set_new (object, "machines", json_integer (compared->machines));
+  json_object_set_new (object, "lacks", part_names_json (compared->lacks));
+  json_object_set_new (object, "rate",
+                       compared->rate.from[0] != '\0'
+                           ? qm_cli_rate_json (&compared->rate)
+                           : json_null ());
+  json_object_set_new (object, "reason", qm_cli_json_text (compared->reason));
+  return object;
 }
 
-static gboolean
-write_json (const Comparison *comparison, QmRates *rates, GError **error)
+static json_t *
+part_json (const QmQuoteComparison *comparison, guint part)
 {
-  g_autoptr (QmCliCLocale) locale = qm_cli_c_locale_enter ();
+  static const char *const states[] = { "missing", "contained", "unpriced",
+                                        "priced" };
+  json_t *object = json_object ();
+  json_t *quotes = json_array ();
+
+  for (guint i = 0; i < comparison->n_quotes; i++)
+    {
+      const QmComparedPart *compared = &comparison->quotes[i].parts[part];
+      json_t *one = json_object ();
+      json_t *lines = json_array ();
+
+      for (guint j = 0; j < compared->lines->len; j++)
+        json_array_append_new (
+            lines, line_json (comparison->quotes[i].quote,
+                              g_ptr_array_index (compared->lines, j)));
+      json_object_set_new (one, "state", json_string (states[compared->state]));
+      json_object_set_new (one, "net",
+                           amount_json (compared->minor,
+                                        comparison->terms.currency));
+      json_object_set_new (one, "lines", lines);
+      json_array_append_new (quotes, one);
+    }
+  json_object_set_new (object, "part",
+                       json_string (qm_offer_part_name ((QmOfferPart) part)));
+  json_object_set_new (object, "quotes", quotes);
+  return object;
+}
+
+static json_t *
+training_json (const QmComparedTraining *training, guint n_quotes)
+{
+  json_t *object = json_object ();
+  json_t *quotes = json_array ();
+
+  for (guint i = 0; i < n_quotes; i++)
+    {
+      const QmTrainingTime *time = &training->times[i];
+      json_t *one = json_object ();
+
+      json_object_set_new (one, "days", qm_cli_json_number (time->days, 4));
+      json_object_set_new (one, "days_low", qm_cli_json_number (time->low, 4));
+      json_object_set_new (one, "days_high",
+                           qm_cli_json_number (time->high, 4));
+      json_object_set_new (one, "added", qm_cli_json_text (time->added));
+      json_object_set_new (one, "added_usd",
+                           time->added_usd_minor >= 0 ? qm_cli_json_number (
+                               (double) time->added_usd_minor / 100, 2)
+                                                      : json_null ());
+      json_object_set_new (one, "reason", qm_cli_json_text (time->reason));
+      json_array_append_new (quotes, one);
+    }
+  json_object_set_new (object, "model", json_string (training->title));
+  json_object_set_new (object, "runs_per_year",
+                       qm_cli_json_number (training->runs_per_year, 4));
+  json_object_set_new (object, "quotes", quotes);
+  return object;
+}
+
+static json_t *
+measure_json (const QmQuoteComparison *comparison,
+              const QmComparedMeasure *measure)
+{
+  json_t *object = json_object ();
+  json_t *values = json_array ();
+  json_t *lowest = json_array ();
+  const char *currency = comparison->terms.currency;
+
+  for (guint i = 0; i < comparison->n_quotes; i++)
+    {
+      double value = measure->values[i];
+
+      if (qm_measure_is_days (measure->kind))
+        json_array_append_new (values, qm_cli_json_number (value, 4));
+      else
+        json_array_append_new (
+            values, amount_json (isfinite (value) ? (gint64) llround (value)
+                                                  : QM_AMOUNT_UNSTATED,
+                                 currency));
+      if ((measure->winners & 1u << i) != 0)
+        json_array_append_new (lowest, json_integer (i));
+    }
+  json_object_set_new (object, "measure",
+                       json_string (qm_measure_name (measure->kind)));
+  json_object_set_new (object, "training",
+                       measure->training >= 0
+                               && (measure->kind == QM_MEASURE_RUN_DAYS
+                                   || measure->kind == QM_MEASURE_RUN_COST)
+                           ? json_integer (measure->training)
+                           : json_null ());
+  json_object_set_new (object, "values", values);
+  json_object_set_new (object, "lowest", lowest);
+  return object;
+}
+
+static void
+add_lists (json_t *root, const QmQuoteComparison *comparison)
+{
+  json_t *parts = json_array ();
+  json_t *trainings = json_array ();
+  json_t *measures = json_array ();
+
+  for (guint i = 0; i < QM_N_PARTS; i++)
+    json_array_append_new (parts, part_json (comparison, i));
+  for (guint i = 0; i < comparison->trainings->len; i++)
+    json_array_append_new (
+        trainings, training_json (&g_array_index (comparison->trainings,
+                                                  QmComparedTraining, i),
+                                  comparison->n_quotes));
+  for (guint i = 0; i < comparison->measures->len; i++)
+    json_array_append_new (
+        measures,
+        measure_json (comparison, &g_array_index (comparison->measures,
+                                                  QmComparedMeasure, i)));
+  json_object_set_new (root, "measures", measures);
+  json_object_set_new (root, "trainings", trainings);
+  json_object_set_new (root, "parts", parts);
+}
+
+/* (transfer full): with a line's end. */
+static char *
+to_json (const QmQuoteComparison *comparison, QmRates *rates)
+{
   json_auto_t *root = json_object ();
   json_t *quotes = json_array ();
   json_t *totals = json_array ();
 
-  for (guint i = 0; i < comparison->quotes->len; i++)
+  for (guint i = 0; i < comparison->n_quotes; i++)
     {
-      json_t *object = json_object ();
-
       json_array_append_new (
-          quotes, qm_cli_quote_json (g_ptr_array_index (comparison->quotes, i),
-                                     rates, qm_date_today ()));
-      json_object_set_new (object, "amount",
-                           comparison->total[i] != QM_AMOUNT_UNSTATED
-                               ? text_or_null (qm_minor_to_text (
-                                   comparison->total[i], comparison->currency))
-                               : json_null ());
-      json_object_set_new (object, "net",
-                           comparison->net[i] != QM_AMOUNT_UNSTATED
-                               ? text_or_null (qm_minor_to_text (
-                                   comparison->net[i], comparison->currency))
-                               : json_null ());
-      json_object_set_new (object, "rate",
-                           qm_cli_rate_json (&comparison->rate[i]));
-      json_object_set_new (object, "reason",
-                           qm_cli_json_text (comparison->reason[i]));
-      json_array_append_new (totals, object);
+          quotes, qm_cli_quote_json (comparison->quotes[i].quote, rates,
+                                     comparison->terms.today));
+      json_array_append_new (totals, total_json (&comparison->quotes[i],
+                                                 comparison->terms.currency));
     }
-  json_object_set_new (root, "currency", json_string (comparison->currency));
+  json_object_set_new (root, "currency",
+                       json_string (comparison->terms.currency));
+  json_object_set_new (root, "tax_percent",
+                       qm_cli_json_number (comparison->terms.tax_percent, 4));
+  json_object_set_new (root, "lifetime_years",
+                       qm_cli_json_number (comparison->terms.lifetime_years,
+                                           4));
   json_object_set_new (root, "totals", totals);
-  json_object_set_new (root, "lines", lines_json (comparison));
+  add_lists (root, comparison);
   json_object_set_new (root, "quotes", quotes);
-  return qm_cli_json_write (root, error);
+  return qm_cli_json_to_text (root);
 }
 
-/* --- for people --- */
+/* --- the command --- */
 
-/* "8 × 27,500.00 USD".  (transfer full) (nullable) */
-static char *
-cell_text (const QmQuote *quote, const QmQuoteLine *line)
+/* The values of the options as they were typed. */
+typedef struct
 {
-  g_autofree char *quantity = NULL;
-  g_autofree char *price = NULL;
-
-  if (line == NULL)
-    return NULL;
-  quantity = qm_cli_quote_quantity_text (line->quantity_micros);
-  price = qm_cli_line_price_text (quote, line);
-  if (price == NULL)
-    price = qm_cli_quote_minor_text (line->total_minor, quote->currency);
-  if (price == NULL)
-    return g_strdup (quantity != NULL ? quantity : _ ("contained"));
-  if (quantity == NULL)
-    return g_steal_pointer (&price);
-  return g_strdup_printf ("%s × %s", quantity, price);
-}
-
-/* What a row is about.  (transfer full) */
-static char *
-row_name (const Comparison *comparison, const QmComparedLine *row)
-{
-  const char *name = NULL;
-  g_autofree char *line = NULL;
-
-  for (guint i = 0; name == NULL && i < comparison->quotes->len; i++)
-    if (row->lines[i] != NULL)
-      name = row->lines[i]->description != NULL ? row->lines[i]->description
-                                                : row->lines[i]->part_number;
-  line = qm_cli_one_line (name != NULL ? name : "");
-  if (row->role == QM_LINE_QUOTED)
-    return g_steal_pointer (&line);
-  return g_strdup_printf ("%s: %s", qm_cli_line_role_text (row->role), line);
-}
+  QmCliQuestion question;
+  QmCliPaper paper;
+  GStrv path;
+  GStrv file; /* of a question */
+  GStrv currency;
+  GStrv tax;
+  GStrv lifetime;
+  gboolean json;
+} Typed;
 
 static void
-add_row (const Comparison *comparison,
-         const QmComparedLine *row,
-         QmCliTable *table)
+typed_clear (Typed *typed)
 {
-  g_autofree char *name = row_name (comparison, row);
-  const char *cells[MOST + 2] = { row->differences != 0 ? "*" : " ", name };
-  char *texts[MOST] = { NULL };
-
-  for (guint i = 0; i < comparison->quotes->len; i++)
-    cells[i + 2] = texts[i] =
-        cell_text (g_ptr_array_index (comparison->quotes, i), row->lines[i]);
-  qm_cli_table_add_row (table,
-                        row->differences != 0 ? QM_CLI_STRONG : QM_CLI_PLAIN,
-                        cells);
-  for (guint i = 0; i < MOST; i++)
-    g_free (texts[i]);
+  qm_cli_question_clear (&typed->question);
+  qm_cli_paper_clear (&typed->paper);
+  g_clear_pointer (&typed->path, g_strfreev);
+  g_clear_pointer (&typed->file, g_strfreev);
+  g_clear_pointer (&typed->currency, g_strfreev);
+  g_clear_pointer (&typed->tax, g_strfreev);
+  g_clear_pointer (&typed->lifetime, g_strfreev);
 }
 
-typedef char *(*Fact) (const Comparison *comparison, guint index);
-
-static char *
-total_text (const Comparison *comparison, guint index)
-{
-  const QmQuote *quote = g_ptr_array_index (comparison->quotes, index);
-
-  return qm_cli_quote_minor_text (qm_cli_quote_total (quote), quote->currency);
-}
-
-static char *
-converted_text (const Comparison *comparison, guint index)
-{
-  return qm_cli_quote_minor_text (comparison->total[index],
-                                  comparison->currency);
-}
-
-static char *
-net_text (const Comparison *comparison, guint index)
-{
-  return qm_cli_quote_minor_text (comparison->net[index], comparison->currency);
-}
-
-static char *
-issued_text (const Comparison *comparison, guint index)
-{
-  const QmQuote *quote = g_ptr_array_index (comparison->quotes, index);
-
-  return qm_cli_date_text (quote->issued_on);
-}
-
-static char *
-until_text (const Comparison *comparison, guint index)
-{
-  const QmQuote *quote = g_ptr_array_index (comparison->quotes, index);
-  g_autofree char *date = qm_cli_date_text (quote->valid_until);
-
-  if (date == NULL || qm_cli_quote_holds (quote, qm_date_today ()))
-    return g_steal_pointer (&date);
-  /* Translators: "until 2026-03-31". */
-  return g_strdup_printf (_ ("%s, not today"), date);
-}
-
-static char *
-tax_text (const Comparison *comparison, guint index)
-{
-  const QmQuote *quote = g_ptr_array_index (comparison->quotes, index);
-
-  if (quote->tax_included == QM_UNSTATED)
-    return NULL;
-  return g_strdup (quote->tax_included == QM_YES ? _ ("with tax")
-                                                 : _ ("without tax"));
-}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
 
 static void
-add_fact (const Comparison *comparison,
-          const char *name,
-          Fact fact,
-          QmCliTable *table)
+add_options (Typed *typed, GArray *options)
 {
-  const char *cells[MOST + 2] = { " ", name };
-  char *texts[MOST] = { NULL };
-  gboolean differs = FALSE;
-
-  for (guint i = 0; i < comparison->quotes->len; i++)
-    {
-      cells[i + 2] = texts[i] = fact (comparison, i);
-      differs = differs || g_strcmp0 (texts[i], texts[0]) != 0;
-    }
-  if (differs)
-    cells[0] = "*";
-  qm_cli_table_add_row (table, differs ? QM_CLI_STRONG : QM_CLI_PLAIN, cells);
-  for (guint i = 0; i < MOST; i++)
-    g_free (texts[i]);
+  typed->paper = (QmCliPaper){ .others = "json", .sheets = TRUE };
+  qm_cli_options_add_value (options, "model", 0, "ID[,ID…]",
+                            _ ("Models of which a training is held against the "
+                               "quotes"),
+                            &typed->question.model);
+  qm_cli_options_add_value (options, "question", 0, _ ("FILE"),
+                            _ ("A saved question, of which the runs, the money "
+                               "and the lifetime count"),
+                            &typed->file);
+  qm_cli_options_add_value (
+      options, "currency", 0, _ ("CODE"),
+      _ ("Amounts in this one; if not given, the quotes’ own or USD"),
+      &typed->currency);
+  qm_cli_options_add_value (options, "tax", 0, _ ("PERCENT"),
+                            _ ("Count such a tax where a quote does not tell "
+                               "its own"),
+                            &typed->tax);
+  qm_cli_options_add_value (options, "lifetime", 0, _ ("YEARS"),
+                            _ ("How long the machine is used; 5 if not given"),
+                            &typed->lifetime);
+  qm_cli_store_add_option (options, &typed->path);
+  qm_cli_paper_add_options (&typed->paper, options);
+  qm_cli_options_add_flag (options, "json",
+                           _ ("Everything in JSON, for programs"),
+                           &typed->json);
 }
 
-static void
-append_table (const Comparison *comparison,
-              GString *out,
-              const QmCliScreen *screen)
+/* The question, *question is NULL where nothing is asked. */
+static gboolean
+read_question (Typed *typed,
+               const QmCatalog *catalog,
+               QmQuestion **question,
+               GStrv *models,
+               GError **error)
 {
-  QmCliColumn columns[MOST + 2] = { { "" }, { _ ("Line"), .shrink = 16 } };
-  g_autofree char *in_one =
-      /* Translators: the code of a currency. */
-      g_strdup_printf (_ ("Total in %s"), comparison->currency);
-  g_autofree char *net_in_one =
-      /* Translators: the code of a currency. */
-      g_strdup_printf (_ ("Without tax in %s"), comparison->currency);
-  char *titles[MOST] = { NULL };
-  guint n = comparison->quotes->len;
-  QmCliTable *table;
+  const char *file;
 
-  for (guint i = 0; i < n; i++)
-    {
-      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-
-      titles[i] = g_strdup_printf ("%" G_GINT64_FORMAT ": %s", quote->id,
-                                   quote->vendor != NULL ? quote->vendor : "");
-      columns[i + 2] = (QmCliColumn){ titles[i], QM_CLI_RIGHT };
-    }
-  table = qm_cli_table_new (columns, n + 2);
-  for (guint i = 0; i < comparison->rows->len; i++)
-    add_row (comparison, g_ptr_array_index (comparison->rows, i), table);
-  add_fact (comparison, _ ("Total"), total_text, table);
-  add_fact (comparison, in_one, converted_text, table);
-  add_fact (comparison, net_in_one, net_text, table);
-  add_fact (comparison, _ ("Issued"), issued_text, table);
-  add_fact (comparison, _ ("Valid until"), until_text, table);
-  add_fact (comparison, _ ("Prices"), tax_text, table);
-  qm_cli_table_append (table, out, screen);
-  qm_cli_table_free (table);
-  for (guint i = 0; i < MOST; i++)
-    g_free (titles[i]);
+  if (!qm_cli_option_single ("question", typed->file, &file, error))
+    return FALSE;
+  if (file == NULL && typed->question.model == NULL)
+    return TRUE;
+  if (file != NULL
+      && !qm_cli_question_open (
+          &typed->question, (char *[]){ (char *) file, NULL }, catalog, error))
+    return FALSE;
+  typed->question.no_quotes = TRUE;
+  typed->question.no_this_machine = TRUE;
+  *models = qm_cli_question_models (&typed->question, catalog, TRUE, error);
+  if (*models == NULL)
+    return FALSE;
+  *question = qm_cli_question_read (&typed->question, catalog, error);
+  return *question != NULL;
 }
 
 static gboolean
-write_text (const Comparison *comparison, GError **error)
+read_terms (const Typed *typed,
+            const QmQuestion *question,
+            QmComparedTerms *terms,
+            GError **error)
 {
-  QmCliScreen screen = qm_cli_screen ();
-  g_autoptr (GString) out = g_string_new (NULL);
+  const char *tax, *lifetime;
 
-  append_table (comparison, out, &screen);
-  g_string_append_c (out, '\n');
-  qm_cli_append_paragraph (out, &screen, QM_CLI_FAINT, "* ", 2,
-                           _ ("differs between the quotes, or is not in all "
-                              "of them."));
-  for (guint i = 0; i < comparison->quotes->len; i++)
+  *terms = (QmComparedTerms){ .lifetime_years = QM_LIFETIME_DEFAULT,
+                              .today = qm_date_today () };
+  if (question != NULL)
     {
-      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-      const QmCrossRate *rate = &comparison->rate[i];
-      g_autofree char *label =
-          g_strdup_printf ("%" G_GINT64_FORMAT ": ", quote->id);
-      g_autofree char *how = NULL;
-
-      if (comparison->reason[i] == NULL && strcmp (rate->from, rate->to) != 0)
-        how = qm_cli_rate_text (rate);
-      if (comparison->reason[i] != NULL || how != NULL)
-        qm_cli_append_paragraph (out, &screen, QM_CLI_PLAIN, label, 3,
-                                 how != NULL ? how : comparison->reason[i]);
+      terms->lifetime_years = question->lifetime_years;
+      terms->tax_percent = question->purse.tax_percent;
+      if (strcmp (question->purse.currency, "USD") != 0)
+        memcpy (terms->currency, question->purse.currency,
+                sizeof terms->currency);
     }
-  return qm_cli_write_text (out->str, error);
+  if (!qm_cli_option_currency ("currency", typed->currency, terms->currency,
+                               error)
+      || !qm_cli_option_single ("tax", typed->tax, &tax, error)
+      || !qm_cli_option_single ("lifetime", typed->lifetime, &lifetime, error))
+    return FALSE;
+  if (tax != NULL
+      && !qm_cli_read_number (tax, QM_PURSE_TAX_MAX, &terms->tax_percent))
+    return qm_cli_set_value_error (error, "tax", tax,
+                                   _ ("is not a number of percent above 0 and "
+                                      "up to 100"));
+  if (lifetime != NULL
+      && !qm_cli_read_number (lifetime, QM_ASKED_YEARS_MAX,
+                              &terms->lifetime_years))
+    return qm_cli_set_value_error (
+        error, "lifetime", lifetime,
+        _ ("is not a number of years above 0 and up to 100"));
+  return TRUE;
+}
+
+/* Adds the trainings of the models, or of the portfolio. */
+static gboolean
+add_trainings (QmQuoteComparison *comparison,
+               const QmCatalog *catalog,
+               QmQuestion *question,
+               GStrv models,
+               GPtrArray *quotes,
+               GError **error)
+{
+  qm_quote_times_ask (question, catalog, quotes);
+  for (guint i = 0; i < MAX (g_strv_length (models), 1); i++)
+    {
+      g_autoptr (QmQuestion) one = qm_question_copy (question);
+
+      g_free (one->model);
+      one->model = g_strdup (models[i]);
+      qm_cli_forecast (one, catalog);
+      if (!qm_quote_times_add (comparison, catalog, one, quotes, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+write_comparison (const QmQuoteComparison *comparison,
+                  QmRates *rates,
+                  const QmCliForm *form,
+                  gboolean is_json,
+                  GError **error)
+{
+  g_autoptr (QmPaper) paper = NULL;
+
+  if (is_json)
+    {
+      char *text = to_json (comparison, rates);
+      g_autoptr (GBytes) bytes = g_bytes_new_take (text, strlen (text));
+
+      return qm_cli_save (bytes, form->output, form->force, error);
+    }
+  paper = qm_compare_paper_new (comparison);
+  return qm_cli_paper_write (paper, form, error);
 }
 
 int
@@ -415,43 +443,55 @@ qm_cli_quotes_compare (const char *const *arguments, GError **error)
   const QmCliVerb verb = {
     .name = "quotes compare",
     .parameters = _ ("NUMBER NUMBER…"),
-    .summary = _ ("Shows two to four quotes side by side: lines about the same "
-                  "thing in one row, what\ndiffers marked, totals in one "
-                  "currency at the rate of each quote’s day."),
+    .summary = _ ("Holds two to four quotes against each other on one basis: "
+                  "without and with tax, in one\ncurrency at the rate of each "
+                  "quote’s day, for each GPU, day and training, part by part."),
   };
-  g_auto (Comparison) comparison = { 0 };
+  g_auto (Typed) typed = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_auto (GStrv) rest = NULL;
-  g_auto (GStrv) path = NULL;
-  g_auto (GStrv) currency = NULL;
+  g_auto (GStrv) models = NULL;
   g_autoptr (GArray) ids = NULL;
+  g_autoptr (QmCatalog) catalog = NULL;
   g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (GPtrArray) quotes = NULL;
   g_autoptr (QmRates) rates = NULL;
-  gboolean json = FALSE;
+  g_autoptr (QmQuestion) question = NULL;
+  g_autoptr (QmQuoteComparison) comparison = NULL;
+  QmComparedTerms terms;
+  g_autoptr (QmCliCLocale) locale = NULL;
+  QmCliForm form = { 0 };
+  gboolean is_json;
   QmCliParse parsed;
 
-  qm_cli_options_add_value (
-      options, "currency", 0, _ ("CODE"),
-      _ ("Totals in this one; if not given, the quotes’ own or USD"),
-      &currency);
-  qm_cli_store_add_option (options, &path);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), &json);
+  add_options (&typed, options);
   parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
   if (parsed != QM_CLI_PARSE_READY)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
                                          : QM_CLI_EXIT_BAD_INPUT;
-  if (!qm_cli_option_currency ("currency", currency, comparison.currency, error)
-      || (ids = qm_cli_quote_ids (rest, 2, MOST, error)) == NULL
-      || (store = qm_cli_store_open (path, QM_CLI_STORE_READ, error)) == NULL
-      || (comparison.quotes = qm_cli_quotes_get (store, ids, error)) == NULL
+  if ((ids = qm_cli_quote_ids (rest, 2, QM_COMPARED_MOST, error)) == NULL
+      || !qm_cli_paper_read (&typed.paper, &form, error)
+      || (catalog = qm_cli_catalog_load (error)) == NULL
+      || !read_question (&typed, catalog, &question, &models, error)
+      || !read_terms (&typed, question, &terms, error)
+      || (store = qm_cli_store_open (typed.path, QM_CLI_STORE_READ, error))
+             == NULL
+      || (quotes = qm_cli_quotes_get (store, ids, error)) == NULL
       || (rates = qm_cli_store_rates (store, error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
-  comparison.rows = qm_quote_compare (comparison.quotes);
-  choose_currency (&comparison);
-  add_up (&comparison, rates);
-  return (json ? write_json (&comparison, rates, error)
-               : write_text (&comparison, error))
+  is_json = typed.json || g_str_equal (form.format, "json");
+  if (is_json)
+    locale = qm_cli_c_locale_enter ();
+  comparison = qm_quote_comparison_new (catalog, quotes, rates, &terms);
+  if (question != NULL)
+    {
+      question->lifetime_years = terms.lifetime_years;
+      qm_rates_unref (question->rates);
+      question->rates = qm_rates_ref (rates);
+      if (!add_trainings (comparison, catalog, question, models, quotes, error))
+        return QM_CLI_EXIT_BAD_INPUT;
+    }
+  return write_comparison (comparison, rates, &form, is_json, error)
              ? QM_CLI_EXIT_FOUND
              : QM_CLI_EXIT_BAD_INPUT;
 }

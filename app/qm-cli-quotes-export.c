@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-quotes-private.h"
+#include "app/qm-cli-save.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
 #include "pricing/formats/qm-quote-csv.h"
@@ -67,65 +68,6 @@ write_quotes (GPtrArray *quotes, Format format, GError **error)
   return NULL;
 }
 
-static gboolean
-write_stream (GOutputStream *stream, GBytes *bytes, GError **error)
-{
-  gsize size;
-  gconstpointer data = g_bytes_get_data (bytes, &size);
-
-  return g_output_stream_write_all (stream, data, size, NULL, NULL, error)
-         && g_output_stream_close (stream, NULL, error);
-}
-
-/* A new file is taken away again where it cannot be written; an old one that is
- * to be replaced stays as it was until the new one is whole. */
-static gboolean
-write_file (const char *path, GBytes *bytes, gboolean replace, GError **error)
-{
-  g_autoptr (GFile) file = g_file_new_for_path (path);
-  g_autoptr (GFileOutputStream) stream = NULL;
-  g_autoptr (GCancellable) abandon = g_cancellable_new ();
-  g_autoptr (GError) trouble = NULL;
-  g_autofree char *quoted = qm_cli_quote (path);
-
-  stream = replace ? g_file_replace (file, NULL, FALSE, G_FILE_CREATE_NONE,
-                                     NULL, &trouble)
-                   : g_file_create (file, G_FILE_CREATE_NONE, NULL, &trouble);
-  if (stream != NULL
-      && write_stream (G_OUTPUT_STREAM (stream), bytes, &trouble))
-    return TRUE;
-  if (stream != NULL)
-    {
-      g_cancellable_cancel (abandon);
-      g_output_stream_close (G_OUTPUT_STREAM (stream), abandon, NULL);
-      if (!replace)
-        g_file_delete (file, NULL, NULL);
-    }
-  if (g_error_matches (trouble, G_IO_ERROR, G_IO_ERROR_EXISTS))
-    g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,
-                 _ ("%s exists already; --force replaces it"), quoted);
-  else
-    g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,
-                 /* Translators: a file, what went wrong. */
-                 _ ("cannot write %s: %s"), quoted, trouble->message);
-  return FALSE;
-}
-
-static gboolean
-write_bytes (GBytes *bytes,
-             const char *output,
-             gboolean replace,
-             GError **error)
-{
-  gsize size;
-  gconstpointer data = g_bytes_get_data (bytes, &size);
-
-  if (output == NULL || g_str_equal (output, "-"))
-    return qm_cli_write_bytes (data, size, error);
-  return (!replace || qm_cli_check_output (output, error))
-         && write_file (output, bytes, replace, error);
-}
-
 int
 qm_cli_quotes_export (const char *const *arguments, GError **error)
 {
@@ -168,7 +110,7 @@ qm_cli_quotes_export (const char *const *arguments, GError **error)
       || (store = qm_cli_store_open (path, QM_CLI_STORE_READ, error)) == NULL
       || (quotes = qm_cli_quotes_get (store, ids, error)) == NULL
       || (bytes = write_quotes (quotes, format, error)) == NULL
-      || !write_bytes (bytes, output, force, error))
+      || !qm_cli_save (bytes, output, force, error))
     return QM_CLI_EXIT_BAD_INPUT;
   return QM_CLI_EXIT_FOUND;
 }

@@ -26,7 +26,7 @@ static const Verb verbs[] = {
   { "show", N_ ("one quote with its lines"), qm_cli_quotes_show },
   { "answer", N_ ("answers what is asked about a quote"),
     qm_cli_quotes_answer },
-  { "compare", N_ ("two to four quotes side by side"), qm_cli_quotes_compare },
+  { "compare", N_ ("two to four quotes on one basis"), qm_cli_quotes_compare },
   { "export", N_ ("quotes as CSV, UBL or JSON"), qm_cli_quotes_export },
   { "delete", N_ ("takes quotes away"), qm_cli_quotes_delete },
   { "restore", N_ ("brings deleted quotes back"), qm_cli_quotes_restore },

@@ -84,6 +84,11 @@ static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_OTHER] = "other",
   [QM_CONSTANT_SPREAD] = "spread",
   [QM_CONSTANT_SPREAD_CARDS] = "spread-cards",
+  [QM_CONSTANT_RESIDUAL_MODEL] = "residual-model",
+  [QM_CONSTANT_RESIDUAL_GENERATION] = "residual-generation",
+  [QM_CONSTANT_RESIDUAL_TYPE] = "residual-type",
+  [QM_CONSTANT_RESIDUAL_SEVERAL] = "residual-several",
+  [QM_CONSTANT_RESIDUAL_RATE] = "residual-rate",
 };
 
 static const struct

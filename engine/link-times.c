@@ -95,7 +95,7 @@ QmStatus
 qm_link_times_load (const char *path, QmLinkTimes *times, QmError *error)
 {
   static const char *const harmless[] = { "provenance", "pairs", "scaling",
-                                          NULL };
+                                          "nodes",      "nccl",  NULL };
   QmJsonText source = { .file = path };
   QmJsonObject top;
   json_t *root;

@@ -52,8 +52,9 @@ typedef struct Measurement
   QmEvent *events[N_EVENTS];
   double done, all; /* passes */
   double rest; /* seconds that the host went on after the last timed pass */
-  double pass, update; /* seconds of the last ones before the clock */
-  int64_t heated;      /* passes that were queued last */
+  double pass, last, update; /* seconds of those before the clock; `pass` may be
+                                that of the last of a step */
+  int64_t heated;            /* passes that were queued last */
   int64_t n_passes, n_last, n_updates; /* that were timed */
 } Measurement;
 
@@ -229,6 +230,7 @@ warm_up_once (Measurement *m, QmError *error)
   m->pass = now () - between;
   if (status == QM_OK)
     status = agree_on_most (m, &m->pass, 1, error);
+  m->last = m->pass;
   if (status == QM_OK)
     status = agree_on_most (m, &m->update, 1, error);
   return status == QM_OK ? report (m, 1, error) : status;
@@ -280,18 +282,71 @@ heat (Measurement *m, double begin, double seconds, QmError *error)
   return status;
 }
 
-/* Whether a step takes longer than anybody wants to know; by one pass and one
- * update, of which ranks have agreed on the longest.  A single pass while
- * offloading waits for the host, whose work those of a step hide, or the other
- * way round: in a row they may take half of that. */
+/* Whether the last pass of a step does what the others do not, and whether
+ * there are others. */
 static bool
-is_cut (const Measurement *m)
+has_last (const Measurement *m)
 {
-  double pass = offloads (m) ? m->pass / 2 : m->pass;
+  return qm_plan_has_last (m->plan);
+}
 
-  return m->options->cut_above > 0
-         && pass * (double) m->plan->accumulation + m->update
-                > m->options->cut_above;
+static bool
+has_others (const Measurement *m)
+{
+  return m->plan->accumulation > 1 || !has_last (m);
+}
+
+/* Seconds of a step by one pass, the last and one update, of which ranks have
+ * agreed on the longest.  A single pass while offloading waits for the host,
+ * whose work those of a step hide, or the other way round: in a row they may
+ * take half of that. */
+static double
+rough_step (const Measurement *m)
+{
+  double passes = (double) (m->plan->accumulation - 1) * m->pass + m->last;
+
+  return (offloads (m) ? passes / 2 : passes) + m->update;
+}
+
+/* Whether a step takes longer than anybody wants to know. */
+static QmStatus
+is_cut (Measurement *m, bool *cut, QmError *error)
+{
+  *cut = m->options->cut_above > 0 && rough_step (m) > m->options->cut_above;
+  return any_of_them (m, cut, error);
+}
+
+/* So far all passes were the last of a step, whose exchange may take as long as
+ * they; one of the others, of which the first chooses its products, tells what
+ * most of a step takes. */
+static QmStatus
+try_other (Measurement *m, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (int i = 0; i < WARM_UPS && status == QM_OK; i++)
+    {
+      double begin = now ();
+
+      status = run_pass (m->executor, error);
+      if (status == QM_OK)
+        status = qm_executor_synchronize (m->executor, error);
+      m->pass = now () - begin;
+      if (status == QM_OK)
+        status = report (m, 1, error);
+    }
+  return status == QM_OK ? agree_on_most (m, &m->pass, 1, error) : status;
+}
+
+static QmStatus
+judge (Measurement *m, bool *cut, QmError *error)
+{
+  QmStatus status = is_cut (m, cut, error);
+
+  if (status != QM_OK || !*cut || !has_last (m) || !has_others (m))
+    return status;
+  status = try_other (m, error);
+  return status == QM_OK ? is_cut (m, cut, error) : status;
 }
 
 static QmStatus
@@ -310,9 +365,8 @@ warm_up (Measurement *m, QmPhases *phases, bool *cut, QmError *error)
   if (again)
     for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
       status = warm_up_once (m, error);
-  *cut = status == QM_OK && is_cut (m);
-  if (status == QM_OK && m->options->communicator != NULL)
-    status = any_of_them (m, cut, error);
+  if (status == QM_OK)
+    status = judge (m, cut, error);
   /* While the host updated, the GPU was idle. */
   if (offloads (m))
     busy = now () - m->pass;
@@ -327,20 +381,6 @@ typedef struct StepTimes
 {
   double pass, last, update;
 } StepTimes;
-
-/* Whether the last pass of a step does what the others do not, and whether
- * there are others. */
-static bool
-has_last (const Measurement *m)
-{
-  return qm_plan_has_last (m->plan);
-}
-
-static bool
-has_others (const Measurement *m)
-{
-  return m->plan->accumulation > 1 || !has_last (m);
-}
 
 /* Those that are the last of a step, from sums of nothing on. */
 static QmStatus
@@ -574,10 +614,10 @@ measure_waits (Measurement *m, QmMeasureResult *result, QmError *error)
 static QmStatus
 conclude_cut (Measurement *m, QmMeasureResult *result)
 {
-  double step = m->pass * (double) m->plan->accumulation + m->update;
+  double step = rough_step (m);
 
   add_time (&result->pass, m->pass, 0);
-  add_time (&result->last, m->pass, 0);
+  add_time (&result->last, m->last, 0);
   add_time (&result->update, m->update, 0);
   add_time (&result->step, step, 0);
   result->watts = NAN;

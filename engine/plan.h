@@ -217,8 +217,8 @@ void qm_plan_memories (const QmPlan *plan,
                        QmMemory *memories);
 
 /* Whether memory that was planned for so many ranks was ever held against what
- * the driver says: for one it was, on H100 and H200, for two on H200, and for
- * more it is arithmetic, with what the exchange takes of two. */
+ * the driver says: for one it was, on H100 and H200, for two, four and eight on
+ * H200, and for other numbers it is arithmetic. */
 bool qm_plan_is_verified (const QmPlanOptions *options);
 
 /* Which memory a plan does not fit in. */

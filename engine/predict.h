@@ -103,6 +103,14 @@ typedef enum QmConstant
    * who makes and cools them and what they are put into. */
   QM_CONSTANT_SPREAD,
   QM_CONSTANT_SPREAD_CARDS,
+  /* Standard deviations of what errors of rates of one model have in common
+   * (engine/residual.h): all of them, those on one generation of GPUs, on one
+   * type, on several of one type; and of what each has for itself. */
+  QM_CONSTANT_RESIDUAL_MODEL,
+  QM_CONSTANT_RESIDUAL_GENERATION,
+  QM_CONSTANT_RESIDUAL_TYPE,
+  QM_CONSTANT_RESIDUAL_SEVERAL,
+  QM_CONSTANT_RESIDUAL_RATE,
   QM_N_CONSTANTS
 } QmConstant;
 

@@ -274,6 +274,8 @@ renew_advisor (QmWindow *self)
   qm_advisor_ask_like (self->advisor, before);
   if (self->book != NULL)
     take_book (self);
+  if (self->quotes != NULL)
+    qm_quotes_page_set_advisor (self->quotes, self->advisor);
   if (self->total_cost != NULL)
     gtk_window_destroy (GTK_WINDOW (self->total_cost));
   if (self->published != NULL)
@@ -393,6 +395,7 @@ qm_window_open_quotes (QmWindow *self, const char *path)
   qm_store_bar_set_book (self->store_bar, self->book);
   self->watch = qm_price_watch_new (self->book, self->settings);
   self->quotes = QM_QUOTES_PAGE (qm_quotes_page_new (self->book, self->watch));
+  qm_quotes_page_set_advisor (self->quotes, self->advisor);
   page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->quotes),
                                     "quotes", _ ("Quotes"));
   adw_view_stack_page_set_icon_name (page, "x-office-document-symbolic");

@@ -473,9 +473,12 @@ class Plain:
         self.call = torch.compile(self.model) if compiled else self.model
 
     def forward_backward(self, batch, last):
-        with self.task.autocast():
+        with self.autocast():
             loss = self.call(**batch).loss
         self.scaler.scale(loss).backward()
+
+    def autocast(self):
+        return self.task.autocast()
 
     def update(self):
         most = self.task.recipe['max_grad_norm']
@@ -548,6 +551,12 @@ class Sharded(Plain):
             owner, _, last = name.rpartition('.')
             self.model.get_submodule(owner)._buffers[last] = buffer.to(
                 task.device)
+
+    def autocast(self):
+        """The policy has weights and inputs in the narrow type; autocast on
+        top of it would only make some of that wide again, as normalization,
+        which takes time."""
+        return contextlib.nullcontext()
 
 
 class Zero:

@@ -4,6 +4,7 @@
 
 #include "pricing/quotes/qm-quote.h"
 
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 static void
@@ -286,4 +287,24 @@ qm_line_thing_name (QmLineThing thing)
 
   g_return_val_if_fail (thing < QM_N_THINGS, "");
   return names[thing];
+}
+
+char *
+qm_quote_title (const char *vendor,
+                const char *number,
+                const char *alternative,
+                const char *source)
+{
+  g_autofree char *name = NULL;
+
+  if (vendor != NULL && number != NULL)
+    /* Translators: a vendor, the number of a quote. */
+    name = g_strdup_printf (_ ("%s, %s"), vendor, number);
+  else if (vendor != NULL)
+    name = g_strdup (vendor);
+  else if (number != NULL)
+    name = g_strdup_printf (_ ("Quote %s"), number);
+  else
+    name = g_strdup (source != NULL ? source : _ ("Unnamed quote"));
+  return g_strjoin (", ", name, alternative, NULL);
 }

@@ -212,6 +212,13 @@ gboolean qm_quote_dates_hold (QmDate issued_on,
  * which it was read; year 0: unknown. */
 QmDate qm_quote_day (const QmQuote *quote);
 
+/* "Delta Computers, Q-17, Option A"; what is not stated is left out, and
+ * without vendor and number it is the source.  (transfer full) */
+char *qm_quote_title (const char *vendor,
+                      const char *number,
+                      const char *alternative,
+                      const char *source);
+
 /* Asks, about a line or a quote.  What has been answered is not asked again. */
 void qm_quote_line_ask (QmQuoteLine *line, QmAsk ask);
 void qm_quote_ask (QmQuote *quote, QmAsk ask);

@@ -30,7 +30,8 @@ FITS = PLACE | {
     'fits', 'link', 'bridged', 'provenance', 'settings', 'precision', 'micro_batch',
     'accumulation', 'checkpointing', 'sharding', 'offloading', 'memory_bytes',
     'host_bytes', 'pass_s', 'update_s', 'exchange_s', 'step_s', 'days',
-    'days_low', 'days_high', 'clock', 'bound', 'shares', 'calibrated'}
+    'days_low', 'days_high', 'clock', 'bound', 'shares', 'calibrated',
+    'residual'}
 FITS_NOT = PLACE | {'fits', 'smallest_bytes'}
 UNSUPPORTED = PLACE | {'unsupported'}
 
@@ -87,7 +88,8 @@ class Calibrated(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.said = result.stderr
         answer = json.loads(result.stdout)
-        return answer['days'], answer['calibrated']
+        return (answer['days'] / answer['residual']['factor'],
+                answer['calibrated'])
 
     def test_file(self):
         reference, when = self.days(REFERENCE)
@@ -382,6 +384,89 @@ class Predict(unittest.TestCase):
         self.assertLessEqual(FITS | FITS_NOT | UNSUPPORTED | RATE, words)
 
 
+class Residual(unittest.TestCase):
+    """What rates of a model tell of it elsewhere."""
+
+    def predict(self, *arguments, rows=None):
+        """Of one place, by the shipped residuals or by these rows alone."""
+        with tempfile.TemporaryDirectory() as folder:
+            shipped = pathlib.Path(os.environ['QUARTERMASTER_DATA_DIR'])
+            for path in shipped.iterdir():
+                if rows is None or path.name != 'residuals.csv':
+                    (pathlib.Path(folder) / path.name).symlink_to(
+                        path.resolve())
+            if rows:
+                with open(pathlib.Path(folder) / 'residuals.csv', 'w',
+                          newline='', encoding='utf-8') as file:
+                    writer = csv.DictWriter(file, rows[0])
+                    writer.writeheader()
+                    writer.writerows(rows)
+            result = bench('predict', *arguments, '--json', data=folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ''))
+        return json.loads(result.stdout)
+
+    def rows(self, model, level):
+        path = pathlib.Path(os.environ['QUARTERMASTER_DATA_DIR'])
+        with open(path / 'residuals.csv', newline='',
+                  encoding='utf-8') as file:
+            return [row for row in csv.DictReader(file)
+                    if (row['model'], row['level']) == (model, level)]
+
+    def test_factor(self):
+        """All times are longer by what is said, of all GPUs and ways."""
+        rows = self.rows('pythia-1b', 'tuned')
+        self.assertGreater(len(rows), 2)
+        for place in (('--gpu', 'h200-141gb-sxm', '--gpus', 4),
+                      ('--gpu', 'rtx4090'),
+                      ('--gpu', 'rtx3090', '--gpus', 2, '--sharding',
+                       'zero_3')):
+            arguments = '--model', 'pythia-1b', *place
+            plain = self.predict(*arguments, rows=())
+            self.assertIsNone(plain['residual'])
+            told = self.predict(*arguments, rows=rows)
+            factor = told['residual']['factor']
+            self.assertTrue(1.03 < factor < 1.12, factor)
+            self.assertEqual(told['residual']['measured'], len(rows))
+            self.assertEqual(told['residual']['reported'], 0)
+            self.assertEqual(set(told['residual']['gpus']),
+                             {row['gpu'] for row in rows})
+            for time in ('pass_s', 'update_s', 'exchange_s', 'step_s', 'days'):
+                self.assertAlmostEqual(told[time], factor * plain[time],
+                                       delta=1e-6 * plain['step_s'])
+            self.assertAlmostEqual(
+                (told['days_high'] / told['days_low']),
+                (plain['days_high'] / plain['days_low'])
+                ** told['residual']['interval'], places=6)
+            self.assertLess(told['residual']['interval'], 1)
+
+    def test_own_model(self):
+        """Who trains the same has the same times, whatever it is called, and
+        for however long; who trains longer sequences has them not."""
+        shipped = pathlib.Path(os.environ['QUARTERMASTER_DATA_DIR'])
+        model = json.loads((shipped / 'models' / 'pythia-1b.json').read_text())
+        for change, known in (({}, True), ({'steps': 7}, True),
+                              ({'sequence_length': 512}, False)):
+            with tempfile.TemporaryDirectory() as folder:
+                config = pathlib.Path(folder) / 'config.json'
+                recipe = pathlib.Path(folder) / 'recipe.json'
+                config.write_text(json.dumps(model['config']))
+                recipe.write_text(json.dumps({**model['recipe'], **change}))
+                told = self.predict('--config', config, '--recipe', recipe,
+                                    '--gpu', 'a6000')
+            self.assertEqual(told['residual'] is not None, known, change)
+
+    def test_text(self):
+        result = bench('predict', '--model', 'pythia-1b', '--gpu', 'a6000')
+        self.assertRegex(result.stdout, r'times 1\.\d+, by \d+ rates of this '
+                                        r'model on h200-141gb-sxm')
+
+    def test_refused(self):
+        row = self.rows('pythia-1b', 'tuned')[0]
+        with self.assertRaisesRegex(AssertionError, 'predicted'):
+            self.predict('--model', 'pythia-1b', '--gpu', 'a6000',
+                         rows=[{**row, 'predicted': 'nan'}])
+
+
 class Rates(unittest.TestCase):
     """predict --rates, of the shipped rates and of some of its own."""
 
@@ -447,18 +532,20 @@ class Rates(unittest.TestCase):
                            0.9 * len(lines))
 
     def test_as_predicted_elsewhere(self):
-        """Of a training that `predict` can be asked for, both say the same."""
+        """Of a training that `predict` can be asked for, both say the same, but
+        for what such rates tell of their model."""
         self.write({'gpu': 'a100-80gb-sxm', 'gpus': 4, 'micro_batch': 8,
                     'checkpointing': 'yes', 'sequence': 2049})
         rate, = self.rates()
         place, = predict('--model', 'pythia-1b', '--gpu', 'a100-80gb-sxm',
                          '--gpus', 4, '--micro-batch', 8, '--checkpoint')
-        samples = rate['batch_size']
+        samples, known = rate['batch_size'], place['residual']
         self.assertEqual(samples, 1024)
-        self.assertAlmostEqual(rate['predicted'] * place['step_s'], samples,
-                               delta=1e-3 * samples)
         self.assertAlmostEqual(
-            rate['predicted'] / rate['predicted_low'],
+            rate['predicted'] * place['step_s'] / known['factor'], samples,
+            delta=1e-3 * samples)
+        self.assertAlmostEqual(
+            (rate['predicted'] / rate['predicted_low']) ** known['interval'],
             place['days_high'] / place['days'], places=3)
 
     def test_verdicts(self):

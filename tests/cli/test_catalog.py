@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """quartermaster catalog: the shipped facts, as tables and as JSON."""
 
+import json
 import os
+import re
 
 import harness
 import reference
@@ -267,6 +269,35 @@ class CatalogTest(harness.CommandLineTest):
                                            env={"COLUMNS": str(width)})
                         for line in lines:
                             self.assertLessEqual(len(line), width, line)
+
+    def test_rates_of_the_catalog_are_times(self):
+        """What rates.csv has of a place in PyTorch is the time of the advice
+        there: the rate's, and known as the rate is."""
+        env = {"QUARTERMASTER_DATA_DIR": SHIPPED}
+        rates = {one["id"]: one for one in
+                 reference.Catalog.rows(SHIPPED, "rates.csv")}
+        times = [one for one in reference.Catalog.rows(
+            SHIPPED, "measurements/pytorch.csv") if "rates.csv" in
+                 one["source"]]
+        self.assertEqual(len(times), 10)
+        for settings, model in (("eager", "roberta-large"),
+                                ("optimal", "gpt2-124m")):
+            answer = self.ask("--model", model, "--settings", settings,
+                              "--time-factor", "1", "--budget", "5M", env=env)
+            for time in (one for one in times if one["model"] == model):
+                rate = rates[re.search(r"\w+(?= of rates.csv)",
+                                       time["source"])[0]]
+                found, = (one for one in answer["candidates"]
+                          if (one["gpu"], str(one["gpus"]))
+                          == (rate["gpu"], rate["gpus"]))
+                with open(os.path.join(SHIPPED, "models", f"{model}.json"),
+                          encoding="utf-8") as file:
+                    recipe = json.load(file)["recipe"]
+                self.assertEqual(str(recipe["batch_size"]), rate["batch"])
+                self.assertEqual(found["provenance"], rate["provenance"])
+                self.assertAlmostEqual(
+                    found["days"] * float(rate["samples_per_s"]) * 86400
+                    / recipe["batch_size"] / recipe["steps"], 1, places=4)
 
     def test_same_bytes_in_every_locale(self):
         for topic in TOPICS:

@@ -318,16 +318,84 @@ class CompareTest(QuotesTest):
         self.assertEqual(answer["currency"], "USD")
         self.assertEqual([total["amount"] for total in answer["totals"]],
                          ["160010.00", "156010.00"])
-        rows = answer["lines"]
-        self.assertEqual(len(rows), 3)
-        self.assertEqual(rows[0]["differences"], ["price"])
-        self.assertEqual([cell["price"] for cell in rows[0]["quotes"]],
-                         ["20000", "19500"])
-        self.assertEqual(rows[1]["differences"], ["missing"])
-        self.assertIsNone(rows[1]["quotes"][1])
-        self.assertIsNone(rows[2]["quotes"][0])
+        parts = {part["part"]: part["quotes"] for part in answer["parts"]}
+        self.assertEqual([one["net"] for one in parts["gpus"]],
+                         ["160000.00", "156000.00"])
+        self.assertEqual(parts["gpus"][1]["lines"][0]["price"], "19500")
+        self.assertEqual([one["state"] for one in parts["server"]],
+                         ["missing", "missing"])
+        self.assertEqual([one["lines"][0]["description"]
+                          for one in parts["other"]], ["Screws", "Rails"])
+        measures = {one["measure"]: one for one in answer["measures"]}
+        self.assertEqual(measures["per_gpu"]["values"],
+                         ["20001.25", "19501.25"])
+        self.assertEqual(measures["per_gpu"]["lowest"], [1])
         text = self.quotes("compare", str(first), str(second)).text
-        self.assertEqual(text.count("8 × "), 2)
+        self.assertEqual(text.count("8 × "), 4)
+
+    def test_tax(self):
+        self.user_rates()
+        first, = self.add()
+        with_tax, = self.add(json.dumps({
+            "format": "quartermaster-quotes", "schema": 1, "quotes": [
+                {"vendor": "Brutto", "currency": "EUR", "tax_included": True,
+                 "issued_on": str(TODAY), "lines": [
+                     {"role": "quoted", "quantity": "1", "price": "119000",
+                      "description": "GPU server, 2 x EPYC, 8 x NVIDIA H100 "
+                                     "80GB SXM5"}]}]}), name="gross.json")
+        plain = self.ask_json("compare", str(first), str(with_tax),
+                              "--currency", "EUR")["totals"]
+        self.assertEqual([total["net"] for total in plain],
+                         ["128008.00", None])
+        self.assertIn("tax", plain[1]["reason"])
+        taxed = self.ask_json("compare", str(first), str(with_tax),
+                              "--currency", "EUR", "--tax", "19")
+        self.assertEqual([total["net"] for total in taxed["totals"]],
+                         ["128008.00", "100000.00"])
+        self.assertEqual([total["gross"] for total in taxed["totals"]],
+                         ["152329.52", "119000.00"])
+        self.assertEqual(taxed["totals"][0]["lacks"], ["server"])
+        net, = [one for one in taxed["measures"] if one["measure"] == "net"]
+        self.assertEqual(net["lowest"], [])
+
+    def test_trainings(self):
+        first, = self.add()
+        second, = self.add(OFFER.replace("Q-17", "B-2").replace("80GB SXM5",
+                           "80GB SXM5").replace(";8;", ";4;"), name="b.csv")
+        answer = self.ask_json("compare", str(first), str(second),
+                               "--model", "pythia-1b", "--lifetime", "4")
+        training, = answer["trainings"]
+        days = [one["days"] for one in training["quotes"]]
+        self.assertLess(days[0], days[1])
+        cost, = [one for one in answer["measures"]
+                 if one["measure"] == "run_cost"]
+        for i in range(2):
+            price = (float(answer["totals"][i]["net"])
+                     + training["quotes"][i]["added_usd"])
+            self.assertAlmostEqual(float(cost["values"][i]),
+                                   price / (4 * 365) * days[i], delta=0.02)
+        self.refuse("quotes", "compare", str(first), str(second), "--model",
+                    "pythia-0", says="pythia-0")
+
+    def test_files(self):
+        first, = self.add()
+        second, = self.add(OFFER.replace("Q-17", "B-2"), name="b.csv")
+        both = (str(first), str(second))
+        begins = {"c.pdf": b"%PDF-", "c.ods": b"PK\x03\x04", "c.csv": b"USD,",
+                  "c.md": b"# ", "c.json": b"{", "c.txt": b"Comparison"}
+        for name, start in begins.items():
+            self.quotes("compare", *both, "-o", self.path(name))
+            with open(self.path(name), "rb") as file:
+                self.assertTrue(file.read().startswith(start), name)
+            self.refuse("quotes", "compare", *both, "-o", self.path(name),
+                        says="--force")
+        rows = list(csv.reader(io.StringIO(
+            self.quotes("compare", *both, "--format", "csv").out.decode())))
+        net, = [row for row in rows if row[0] == "Without tax"]
+        self.assertEqual(net[1:], ["160010.00", "160010.00"])
+        self.refuse("quotes", "compare", *both, "--format", "xlsx",
+                    says="xlsx")
+        self.refuse("quotes", "compare", *both, "--tax", "200", says="200")
 
     def test_currencies(self):
         self.user_rates()
@@ -341,7 +409,6 @@ class CompareTest(QuotesTest):
         self.assertEqual(answer["totals"][1]["rate"]["date"],
                          str(TODAY))
         self.assertIsNone(answer["totals"][0]["rate"])
-        self.assertEqual(answer["lines"][0]["differences"], [])
         answer = self.ask_json("compare", str(first), str(second),
                                "--currency", "dkk")
         self.assertEqual(answer["totals"][1]["amount"], "1200075.00")

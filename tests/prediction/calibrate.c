@@ -34,8 +34,11 @@ set_spreads (const Rates *rates,
              const LeftOut *left_out,
              QmCalibration *calibration)
 {
-  const double *errors = left_out->errors[WITHOUT_SOURCE];
+  Unseen unseen[N_WITHOUT];
   double wider = 0, levels = 0;
+
+  for (int k = 0; k < N_WITHOUT; k++)
+    unseen[k] = (Unseen){ left_out->errors[k], left_out->left[k] };
 
   for (size_t i = 0; i < calibration->n_levels; i++)
     {
@@ -43,16 +46,16 @@ set_spreads (const Rates *rates,
       double *spread = &level->constants[QM_CONSTANT_SPREAD];
       double *cards = &level->constants[QM_CONSTANT_SPREAD_CARDS];
 
-      *spread =
-          NEARLY
-          + spread_of (rates, errors, level->name, "board", COVERED, LEAST);
+      *spread = NEARLY
+                + spread_of (rates, unseen, N_WITHOUT, level->name, "board",
+                             COVERED, LEAST);
       if (count_cards (rates, level->name) < MANY)
         continue;
       /* Fewer rates than boards have say no more than they do: cards differ by
        * what boards differ by, too. */
       *cards = fmax (NEARLY
-                         + spread_of (rates, errors, level->name, "card",
-                                      COVERED, LEAST),
+                         + spread_of (rates, unseen, N_WITHOUT, level->name,
+                                      "card", COVERED, LEAST),
                      *spread);
       wider += log (*cards / *spread);
       levels++;
@@ -68,71 +71,83 @@ set_spreads (const Rates *rates,
     }
 }
 
-/* One constant.  What did not move rests on nothing but what it began with. */
+/* One constant.  What did not move rests on what it began with. */
 static void
-write_constant (const char *scope,
+write_constant (const Basis *basis,
+                const char *scope,
                 const char *name,
                 const char *constant,
                 double value,
                 double prior)
 {
   printf ("%s,%s,%s,%.4g,%s\n", scope, name, constant, value,
-          fabs (value / prior - 1) > 1e-3 ? "fit to rates.csv"
-                                          : "assumed: no rate tells more");
+          fabs (value / prior - 1) > 1e-3
+              ? BASIS_FIT
+              : basis_of (basis, scope, name, constant));
 }
 
 static void
-write_levels (const QmCalibration *c, const QmCalibration *prior)
+write_levels (const QmCalibration *c,
+              const QmCalibration *prior,
+              const Basis *basis)
 {
   for (size_t i = 0; i < c->n_levels; i++)
     for (int j = 0; j < QM_N_CONSTANTS; j++)
-      write_constant ("level", c->levels[i].name,
+      write_constant (basis, "level", c->levels[i].name,
                       qm_constant_name ((QmConstant) j),
                       c->levels[i].constants[j], prior->levels[i].constants[j]);
 }
 
 static void
-write_generations (const QmCalibration *c, const QmCalibration *prior)
+write_generations (const QmCalibration *c,
+                   const QmCalibration *prior,
+                   const Basis *basis)
 {
   for (size_t i = 0; i < c->n_generations; i++)
     {
       char name[16];
 
       snprintf (name, sizeof name, "%d", c->generations[i].architecture);
-      write_constant ("generation", name, "joules-per-flop",
+      write_constant (basis, "generation", name, "joules-per-flop",
                       c->generations[i].joules_per_flop,
                       prior->generations[i].joules_per_flop);
-      write_constant ("generation", name, "clock", c->generations[i].clock,
-                      prior->generations[i].clock);
+      write_constant (basis, "generation", name, "clock",
+                      c->generations[i].clock, prior->generations[i].clock);
     }
 }
 
 void
-write_calibration (const QmCalibration *c, const QmCalibration *prior)
+write_calibration (const QmCalibration *c,
+                   const QmCalibration *prior,
+                   const Basis *basis)
 {
   const QmPower *power = &c->power, *before = &prior->power;
 
   puts ("scope,name,constant,value,basis");
-  write_levels (c, prior);
-  write_generations (c, prior);
-  write_constant ("power", "all", "tf32", power->tf32, before->tf32);
-  write_constant ("power", "all", "fp32", power->fp32, before->fp32);
-  write_constant ("power", "all", "joules-per-byte", power->joules_per_byte,
-                  before->joules_per_byte);
-  write_constant ("power", "all", "inner", power->inner, before->inner);
-  write_constant ("power", "all", "exponent", power->exponent,
+  write_levels (c, prior, basis);
+  write_generations (c, prior, basis);
+  write_constant (basis, "power", "all", "tf32", power->tf32, before->tf32);
+  write_constant (basis, "power", "all", "fp32", power->fp32, before->fp32);
+  write_constant (basis, "power", "all", "joules-per-byte",
+                  power->joules_per_byte, before->joules_per_byte);
+  write_constant (basis, "power", "all", "inner", power->inner, before->inner);
+  write_constant (basis, "power", "all", "exponent", power->exponent,
                   before->exponent);
-  write_constant ("power", "all", "base", power->base, before->base);
-  write_constant ("products", "all", "half-rate", c->half_rate,
+  write_constant (basis, "power", "all", "base", power->base, before->base);
+  write_constant (basis, "products", "all", "half-rate", c->half_rate,
                   prior->half_rate);
-  write_constant ("link", "all", "nvlink", c->nvlink, prior->nvlink);
-  write_constant ("link", "all", "pcie", c->pcie, prior->pcie);
-  write_constant ("link", "all", "pcie-host", c->pcie_host, prior->pcie_host);
-  write_constant ("link", "all", "latency-s", c->latency, prior->latency);
-  write_constant ("link", "all", "hidden", c->hidden, prior->hidden);
-  write_constant ("host", "all", "copies", c->host.copies, prior->host.copies);
-  write_constant ("host", "all", "add-s", c->host.add, prior->host.add);
-  write_constant ("host", "all", "adam-s", c->host.adam, prior->host.adam);
-  write_constant ("host", "all", "copies-hidden", c->host.hidden,
+  write_constant (basis, "link", "all", "nvlink", c->nvlink, prior->nvlink);
+  write_constant (basis, "link", "all", "pcie", c->pcie, prior->pcie);
+  write_constant (basis, "link", "all", "pcie-host", c->pcie_host,
+                  prior->pcie_host);
+  write_constant (basis, "link", "all", "latency-s", c->latency,
+                  prior->latency);
+  write_constant (basis, "link", "all", "hidden", c->hidden, prior->hidden);
+  write_constant (basis, "host", "all", "copies", c->host.copies,
+                  prior->host.copies);
+  write_constant (basis, "host", "all", "add-s", c->host.add, prior->host.add);
+  write_constant (basis, "host", "all", "adam-s", c->host.adam,
+                  prior->host.adam);
+  write_constant (basis, "host", "all", "copies-hidden", c->host.hidden,
                   prior->host.hidden);
 }

@@ -130,6 +130,11 @@ freedom_of (const char *level, QmConstant constant)
       return follows ? 0.2 : 0.4;
     case QM_CONSTANT_SPREAD:
     case QM_CONSTANT_SPREAD_CARDS:
+    case QM_CONSTANT_RESIDUAL_MODEL:
+    case QM_CONSTANT_RESIDUAL_GENERATION:
+    case QM_CONSTANT_RESIDUAL_TYPE:
+    case QM_CONSTANT_RESIDUAL_SEVERAL:
+    case QM_CONSTANT_RESIDUAL_RATE:
       return 0;
     case QM_CONSTANT_SATURATION:
       return ours ? 0 : follows ? 0.2 : 1;

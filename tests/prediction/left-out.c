@@ -5,6 +5,7 @@
 #include "data/csv-table.h"
 #include "data/text.h"
 #include "tests/prediction/fit.h"
+#include "tests/prediction/model-errors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,11 +69,12 @@ leave_out (const Rates *rates,
            int without,
            size_t at_least,
            double errors[MAX_RATES],
+           double left[MAX_RATES],
            LeftOutFitted fitted,
            void *data)
 {
   for (size_t i = 0; i < rates->n; i++)
-    errors[i] = NAN;
+    errors[i] = left[i] = NAN;
   for (size_t i = 0; i < rates->n; i++)
     {
       const Key out = { keys[without], keys[without](&rates->rates[i]) };
@@ -92,32 +94,39 @@ leave_out (const Rates *rates,
 
           seen[j] = known ? error : NAN;
           unseen[j] = known ? NAN : error;
-          errors[j] = known ? errors[j] : error;
         }
       if (fitted != NULL)
         fitted (rates, seen, unseen, data);
+      find_deviations (rates, seen, prior, &calibration);
+      correct_errors (rates, &calibration, seen, of_any_place, unseen, left);
+      for (size_t j = 0; j < rates->n; j++)
+        if (!isnan (unseen[j]))
+          errors[j] = unseen[j];
     }
 }
 
 void
 left_out_write (const Rates *rates, const LeftOut *left_out)
 {
-  puts ("id,without_source,without_gpu,without_model");
+  puts ("id,without_source,without_gpu,without_model,source_left,gpu_left,"
+        "model_left");
   for (size_t i = 0; i < rates->n; i++)
     if (!rates->rates[i].held && !isnan (left_out->errors[0][i]))
       {
         printf ("%s", rates->rates[i].id);
         for (int k = 0; k < N_WITHOUT; k++)
           printf (",%.3f", exp (left_out->errors[k][i]));
+        for (int k = 0; k < N_WITHOUT; k++)
+          printf (",%.3f", left_out->left[k][i]);
         puts ("");
       }
 }
 
-static const QmCsvColumn columns[1 + N_WITHOUT] = {
-  { "id", true },
-  { "without_source", true },
-  { "without_gpu", true },
-  { "without_model", true },
+static const QmCsvColumn columns[1 + 2 * N_WITHOUT] = {
+  { "id", true },          { "without_source", true },
+  { "without_gpu", true }, { "without_model", true },
+  { "source_left", true }, { "gpu_left", true },
+  { "model_left", true },
 };
 
 typedef struct Reading
@@ -137,8 +146,12 @@ read_row (QmCsvRow *row, void *data)
         && strcmp (reading->rates->rates[i].id, id) == 0)
       {
         for (int k = 0; k < N_WITHOUT; k++)
-          reading->left_out->errors[k][i] =
-              log (qm_csv_number (row, 1 + k, 1e-3, 1e3));
+          {
+            reading->left_out->errors[k][i] =
+                log (qm_csv_number (row, 1 + (size_t) k, 1e-3, 1e3));
+            reading->left_out->left[k][i] =
+                qm_csv_number (row, 1 + N_WITHOUT + (size_t) k, 1e-3, 1);
+          }
         return;
       }
   qm_csv_fail (row, 0, QM_STATUS_INVALID, "is no rate");
@@ -156,10 +169,10 @@ left_out_read (const char *path, const Rates *rates, LeftOut *left_out)
 
   for (int k = 0; k < N_WITHOUT; k++)
     for (size_t i = 0; i < rates->n; i++)
-      left_out->errors[k][i] = NAN;
+      left_out->errors[k][i] = left_out->left[k][i] = NAN;
   if (status == QM_OK)
-    status = qm_csv_read (text, length, path, columns, 1 + N_WITHOUT, &strings,
-                          read_row, &reading, &error);
+    status = qm_csv_read (text, length, path, columns, 1 + 2 * N_WITHOUT,
+                          &strings, read_row, &reading, &error);
   free (text);
   qm_pool_clear (&strings);
   if (status != QM_OK)

@@ -19,10 +19,13 @@ enum
 /* "source", "gpu", "model"; static. */
 const char *without_name (int without);
 
-/* By rate; NaN for those with a defect, and those that are held back. */
+/* By rate, after what the rates that a fit has seen say of its model (tests/
+ * prediction/model-errors.h); NaN for those with a defect, and those that are
+ * held back.  `left` is the share of the width of an interval that this
+ * leaves. */
 typedef struct LeftOut
 {
-  double errors[N_WITHOUT][MAX_RATES];
+  double errors[N_WITHOUT][MAX_RATES], left[N_WITHOUT][MAX_RATES];
 } LeftOut;
 
 /* As a calibration predicts them that may have seen them; of those that are
@@ -31,8 +34,8 @@ void errors_of (const Rates *rates,
                 const QmCalibration *calibration,
                 double errors[MAX_RATES]);
 
-/* Told after each fit: errors of what it has seen, and of what it has not; NaN
- * of all else. */
+/* Told after each fit: errors of what it has seen, and of what it has not,
+ * before what is known of models; NaN of all else. */
 typedef void (*LeftOutFitted) (const Rates *rates,
                                const double seen[MAX_RATES],
                                const double unseen[MAX_RATES],
@@ -46,6 +49,7 @@ void leave_out (const Rates *rates,
                 int without,
                 size_t at_least,
                 double errors[MAX_RATES],
+                double left[MAX_RATES],
                 LeftOutFitted fitted,
                 void *data);
 

@@ -3,6 +3,7 @@
 #include "tests/prediction/page.h"
 
 #include "data/text.h"
+#include "tests/prediction/model-errors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,12 +22,20 @@ typedef struct Page
   const double *fitted, *calibrated;
   const LeftOut *left_out;
   const Clusters *clusters;
+  const Basis *basis; /* of the calibration */
 } Page;
 
 static Summary
 summary_of (const Page *page, const double *errors, const Group *group)
 {
-  return summarize (page->rates, errors, page->calibration, group);
+  return summarize (page->rates, errors, NULL, page->calibration, group);
+}
+
+static Summary
+summary_without (const Page *page, int without, const Group *group)
+{
+  return summarize (page->rates, page->left_out->errors[without],
+                    page->left_out->left[without], page->calibration, group);
 }
 
 static void
@@ -40,19 +49,21 @@ write_sizes (FILE *out, const Summary *is)
 static void
 write_level (FILE *out, const Page *page, const Group *group, const char *name)
 {
-  const double *source = page->left_out->errors[WITHOUT_SOURCE];
   Summary is = summary_of (page, page->fitted, group);
 
   fprintf (out, "| %s (%zu) |", name, is.n);
   write_sizes (out, &is);
   for (int k = 0; k < N_WITHOUT; k++)
     {
-      is = summary_of (page, page->left_out->errors[k], group);
+      is = summary_without (page, k, group);
       write_sizes (out, &is);
     }
-  is = summary_of (page, source, group);
-  fprintf (out, " %.1f, %.0f | %.0f | %.2f |\n", 100 * is.half_of_sources,
-           100 * is.most_of_sources, 100 * is.covered, is.width);
+  is = summary_without (page, WITHOUT_SOURCE, group);
+  fprintf (out, " %.1f, %.0f | %.0f, %.0f, %.0f | %.2f |\n",
+           100 * is.half_of_sources, 100 * is.most_of_sources, 100 * is.covered,
+           100 * summary_without (page, WITHOUT_GPU, group).covered,
+           100 * summary_without (page, WITHOUT_MODEL, group).covered,
+           is.width);
 }
 
 static void
@@ -113,7 +124,8 @@ write_common (FILE *out, const Page *page)
         {
           Apart apart =
               apart_of (page->rates, page->left_out->errors[WITHOUT_SOURCE],
-                        page->calibration, level->name, two == 1);
+                        page->left_out->left[WITHOUT_SOURCE], page->calibration,
+                        level->name, two == 1);
 
           if (two == 1)
             fprintf (out, "| %s | %.4f, %.4f |", level->name, boards * boards,
@@ -143,7 +155,7 @@ write_keys (
         const Group group = { .level = page->calibration->levels[j].name,
                               .key = key,
                               .value = key (&page->rates->rates[i]) };
-        Summary is = summary_of (page, page->left_out->errors[without], &group);
+        Summary is = summary_without (page, without, &group);
 
         if (is.n > 0)
           fprintf (out, "| %s | %s | %zu | %.1f | %.1f | %.1f | %+.1f |\n",
@@ -186,7 +198,7 @@ write_held (FILE *out, const Page *page)
                               .key = all ? NULL : model_of,
                               .value =
                                   all ? "all" : page->rates->rates[i].model,
-                              .held = true };
+                              .held = HELD_RESULT };
         Summary is, known;
 
         if (!all && !is_first (page->rates, model_of, i))
@@ -251,6 +263,11 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_OTHER] = "… of all else",
   [QM_CONSTANT_SPREAD] = "interval: times or divided by exp of it",
   [QM_CONSTANT_SPREAD_CARDS] = "… on cards",
+  [QM_CONSTANT_RESIDUAL_MODEL] = "of an error: its model's, as a deviation",
+  [QM_CONSTANT_RESIDUAL_GENERATION] = "… its model's on a generation of GPUs",
+  [QM_CONSTANT_RESIDUAL_TYPE] = "… its model's on a type",
+  [QM_CONSTANT_RESIDUAL_SEVERAL] = "… its model's on a number of several",
+  [QM_CONSTANT_RESIDUAL_RATE] = "… the rate's own",
 };
 
 static void
@@ -344,6 +361,65 @@ write_others (FILE *out, const Page *page)
     }
 }
 
+/* What no rate moved, and what it rests on instead. */
+static void
+write_assumed (FILE *out, const Page *page)
+{
+  const Basis *basis = page->basis;
+
+  fputs ("| of | constant | value | rests on |\n| --- | --- | --- | --- |\n",
+         out);
+  for (size_t i = 0; i < basis->n; i++)
+    {
+      const BasisRow *row = &basis->rows[i];
+
+      if (strcmp (row->basis, BASIS_FIT) != 0)
+        fprintf (out, "| %s | %s | %.4g | %s |\n",
+                 strcmp (row->name, "all") == 0 ? row->scope : row->name,
+                 row->constant, row->value, row->basis);
+    }
+}
+
+/* What rates on other places tell of those of a model: of rates that were
+ * fitted to, and of what was held back. */
+static void
+write_known (FILE *out, const Page *page)
+{
+  static const struct
+  {
+    const char *name;
+    Held held;
+  } kinds[] = { { "fitted", NOT_HELD },
+                { "another GPU", HELD_RESULT },
+                { "other places", HELD_TIME } };
+  double after[MAX_RATES], left[MAX_RATES], before[MAX_RATES];
+
+  fputs ("| level | rates of known models | before: mean | half | worst | "
+         "after: mean | half | worst | covered | width |\n"
+         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+         out);
+  known_errors (page->rates, page->calibration, page->fitted, before, after,
+                left);
+  for (size_t i = 0; i < page->calibration->n_levels; i++)
+    for (size_t j = 0; j < sizeof kinds / sizeof kinds[0]; j++)
+      {
+        const Group group = { .level = page->calibration->levels[i].name,
+                              .held = kinds[j].held };
+        Summary was =
+            summarize (page->rates, before, left, page->calibration, &group);
+        Summary is =
+            summarize (page->rates, after, left, page->calibration, &group);
+
+        if (is.n > is.missing)
+          fprintf (out,
+                   "| %s | %zu, %s | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | "
+                   "%.0f | %.2f |\n",
+                   group.level, is.n - is.missing, kinds[j].name,
+                   100 * was.size, 100 * was.half, 100 * was.all, 100 * is.size,
+                   100 * is.half, 100 * is.all, 100 * is.covered, is.width);
+      }
+}
+
 static void
 write_clusters (FILE *out, const Page *page)
 {
@@ -373,6 +449,8 @@ static const struct
   { "constants", write_constants },
   { "generations", write_generations },
   { "others", write_others },
+  { "assumed", write_assumed },
+  { "known", write_known },
 };
 #define N_TABLES (sizeof tables / sizeof tables[0])
 
@@ -438,12 +516,13 @@ page_make (const Rates *rates,
            const double *calibrated,
            const LeftOut *left_out,
            const Clusters *clusters,
+           const Basis *basis,
            const char *page,
            const char *plot,
            bool check)
 {
-  const Page now = { rates,      calibration, prior,   fitted,
-                     calibrated, left_out,    clusters };
+  const Page now = { rates,      calibration, prior,    fitted,
+                     calibrated, left_out,    clusters, basis };
   QmError error = { 0 };
   char *text = NULL, *made = NULL, *drawn = NULL;
   size_t length, n = 0;

@@ -5,6 +5,7 @@
 #ifndef QM_TESTS_PAGE_H
 #define QM_TESTS_PAGE_H
 
+#include "tests/prediction/basis.h"
 #include "tests/prediction/clusters.h"
 #include "tests/prediction/left-out.h"
 
@@ -22,6 +23,7 @@ bool page_make (const Rates *rates,
                 const double *calibrated,
                 const LeftOut *left_out,
                 const Clusters *clusters,
+                const Basis *basis,
                 const char *page,
                 const char *plot,
                 bool check);

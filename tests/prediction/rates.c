@@ -2,6 +2,7 @@
 
 #include "tests/prediction/rates.h"
 
+#include "data/architecture.h"
 #include "data/results.h"
 
 #include <math.h>
@@ -14,6 +15,23 @@ complain (const QmError *error)
 {
   fprintf (stderr, "%s:%d: %s\n", error->file, error->line, error->message);
   return false;
+}
+
+/* A rate that goes by the name of a model of the catalog is of it, however its
+ * source writes it, if it is as long. */
+static void
+set_key (const Rates *rates, Rate *rate)
+{
+  const QmModel *model = qm_catalog_model (rates->catalog, rate->model);
+  const QmTrained *trained = &rate->trained;
+
+  if (model != NULL
+      && model->recipe.sequence_length == trained->recipe.sequence_length
+      && model->recipe.image_size == trained->recipe.image_size
+      && model->recipe.precision == trained->recipe.precision)
+    qm_residual_key (&model->config, &model->recipe, rate->key);
+  else
+    qm_residual_key (&trained->config, &trained->recipe, rate->key);
 }
 
 static bool
@@ -39,6 +57,7 @@ add_row (Rates *rates, const QmTrainingRate *row)
   rate->samples_per_s = row->samples_per_s;
   rate->rounding = row->rounding;
   rate->clock = row->sm_mhz;
+  set_key (rates, rate);
   qm_trained_plan (&rate->trained, &rate->problem);
   rates->n++;
   return true;
@@ -92,10 +111,12 @@ add_result (Rates *rates, const QmResult *result)
   rate->id = rate->model = model->id;
   rate->source = "measured";
   rate->defect = "";
-  rate->held = rate->measured = true;
+  rate->held = HELD_RESULT;
+  rate->measured = true;
   rate->clock = NAN;
   rate->samples_per_s = (double) model->recipe.batch_size / result->step;
   rate->trained = trained;
+  set_key (rates, rate);
   if (qm_trained_plan (&rate->trained, &rate->problem) == QM_OK)
     rates->n++;
 }
@@ -117,6 +138,91 @@ rates_add_results (Rates *rates, const char *path)
   return good;
 }
 
+static bool
+has_place (const Rates *rates, const QmMeasurement *time, const char *level)
+{
+  for (size_t i = 0; i < rates->n; i++)
+    if (strcmp (rates->rates[i].model, time->model->id) == 0
+        && strcmp (rates->rates[i].trained.level, level) == 0
+        && rates->rates[i].trained.gpu == time->gpu
+        && rates->rates[i].trained.gpus == time->gpus)
+      return true;
+  return false;
+}
+
+static const char *
+level_of_time (const QmMeasurement *time)
+{
+  if (time->engine == QM_ENGINE_QUARTERMASTER)
+    return "engine";
+  return time->settings == QM_SETTINGS_EAGER   ? "eager"
+         : time->settings == QM_SETTINGS_NAIVE ? "naive"
+                                               : "tuned";
+}
+
+static unsigned
+methods_of (const QmMeasurement *time)
+{
+  return time->settings == QM_SETTINGS_NAIVE ? 0
+         : time->settings == QM_SETTINGS_EAGER
+             ? QM_METHOD_KERNELS | QM_METHOD_TF32
+             : QM_METHOD_ALL;
+}
+
+static void
+add_time (Rates *rates, const QmMeasurement *time, const char *level)
+{
+  const QmModel *model = time->model;
+  Rate *rate = &rates->rates[rates->n];
+
+  *rate = (Rate){ .id = model->id,
+                  .model = model->id,
+                  .source = "measured",
+                  .origin = "measured",
+                  .defect = "",
+                  .held = HELD_TIME,
+                  .measured = true,
+                  .clock = NAN };
+  rate->samples_per_s =
+      (double) (model->recipe.batch_size * model->recipe.steps)
+      / (86400 * time->days);
+  rate->trained = (QmTrained){
+    .gpu = time->gpu,
+    .gpus = time->gpus,
+    .level = level,
+    .config = model->config,
+    .recipe = model->recipe,
+    .options = { .micro_batch = time->micro_batch_size,
+                 .checkpoint = time->checkpointing == QM_YES,
+                 .loss_rows = qm_level_loss_rows (level),
+                 .methods = methods_of (time) },
+  };
+  rate->trained.recipe.batch_size =
+      (model->recipe.batch_size + time->gpus - 1) / time->gpus;
+  set_key (rates, rate);
+  if (qm_trained_plan (&rate->trained, &rate->problem) == QM_OK)
+    rates->n++;
+}
+
+void
+rates_add_times (Rates *rates)
+{
+  size_t n;
+  const QmMeasurement *times = qm_catalog_measurements (rates->catalog, &n);
+
+  for (size_t i = 0; i < n && rates->n < MAX_RATES; i++)
+    {
+      const char *level = level_of_time (&times[i]);
+
+      if (times[i].feasibility == QM_FEASIBLE
+          && times[i].provenance == QM_PROVENANCE_MEASURED
+          && times[i].engine != QM_ENGINE_UNSTATED
+          && times[i].offloading != QM_YES
+          && !has_place (rates, &times[i], level))
+        add_time (rates, &times[i], level);
+    }
+}
+
 void
 rates_clear (Rates *rates)
 {
@@ -125,6 +231,26 @@ rates_clear (Rates *rates)
   free (rates->rates);
   qm_training_rates_free (rates->rows);
   qm_catalog_free (rates->catalog);
+}
+
+bool
+is_plain (const Rate *rate)
+{
+  const QmPlanOptions *options = &rate->trained.options;
+
+  return rate->trained.work != NULL && rate->defect[0] == '\0'
+         && !options->offload && !options->checkpoint
+         && (options->methods != 0
+             || strcmp (rate->trained.level, "naive") == 0);
+}
+
+QmResidualPlace
+residual_place_of (const Rate *rate)
+{
+  return (QmResidualPlace){ .gpu = rate->trained.gpu->id,
+                            .generation =
+                                qm_gpu_architecture (rate->trained.gpu),
+                            .gpus = rate->trained.gpus };
 }
 
 bool

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """readme-table.py BENCH DATA README [check]: makes the table of measured and
 predicted days in README anew, between its marks, from the results in
-DATA/measurements and what BENCH predicts; or says whether it is what it would
-be."""
+DATA/measurements and what BENCH predicts without what such results tell of
+their models; or says whether it is what it would be."""
 
 import csv
 import json
@@ -58,6 +58,8 @@ def published():
 def days(line):
     if line is None or 'days' not in line:
         return ''
+    if line.get('residual'):
+        line = {**line, 'days': line['days'] / line['residual']['factor']}
     number = f"{line['days']:.3g}" if line['days'] < 1000 \
         else f"{line['days']:.0f}"
     return number + ('*' if line['offloading'] else '')

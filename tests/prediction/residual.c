@@ -131,7 +131,7 @@ find_variances (const Rates *rates,
 /* What a grouping makes of the errors of what was not seen. */
 typedef struct Corrected
 {
-  double errors[N_GROUPINGS][MAX_RATES];
+  double errors[N_GROUPINGS][MAX_RATES], before[MAX_RATES];
 } Corrected;
 
 static void
@@ -142,6 +142,9 @@ correct (const Rates *rates,
 {
   Corrected *corrected = data;
 
+  for (size_t i = 0; i < rates->n; i++)
+    if (is_counted (rates, unseen, i))
+      corrected->before[i] = unseen[i];
   for (size_t g = 0; g < N_GROUPINGS; g++)
     {
       double within, between;
@@ -195,18 +198,25 @@ void
 residual_print (const Rates *rates, const QmCalibration *prior)
 {
   static Corrected corrected[N_WITHOUT];
-  static double errors[N_WITHOUT][MAX_RATES];
+  static double errors[N_WITHOUT][MAX_RATES], left[MAX_RATES];
 
   for (int k = 0; k < N_WITHOUT; k++)
     {
-      for (size_t g = 0; g < N_GROUPINGS; g++)
-        for (size_t i = 0; i < rates->n; i++)
-          corrected[k].errors[g][i] = NAN;
-      leave_out (rates, prior, k, 1, errors[k], correct, &corrected[k]);
+      for (size_t i = 0; i < rates->n; i++)
+        {
+          corrected[k].before[i] = NAN;
+          for (size_t g = 0; g < N_GROUPINGS; g++)
+            corrected[k].errors[g][i] = NAN;
+        }
+      leave_out (rates, prior, k, 1, errors[k], left, correct, &corrected[k]);
     }
   puts ("| residual by level and | without its source | GPU | model |\n"
         "| --- | --- | --- | --- |");
-  printf ("| nothing | %.2f | %.2f | %.2f |\n", mean_size (rates, errors[0]),
+  printf ("| nothing | %.2f | %.2f | %.2f |\n",
+          mean_size (rates, corrected[0].before),
+          mean_size (rates, corrected[1].before),
+          mean_size (rates, corrected[2].before));
+  printf ("| model | %.2f | %.2f | %.2f |\n", mean_size (rates, errors[0]),
           mean_size (rates, errors[1]), mean_size (rates, errors[2]));
   for (size_t g = 0; g < N_GROUPINGS; g++)
     printf ("| %s | %.2f | %.2f | %.2f |\n", groupings[g].name,

@@ -59,12 +59,19 @@ carrier_of (const Rate *rate)
   return rate->trained.gpu->cooling == QM_GPU_COOLING_BOARD ? "board" : "card";
 }
 
-/* What the interval of a rate is, by its level and GPU. */
+/* What the interval of a rate is, by its level and GPU, and by what is left of
+ * it. */
 static double
-spread_at (const QmCalibration *calibration, const Rate *rate)
+spread_at (const QmCalibration *calibration,
+           const Rates *rates,
+           const double *left,
+           size_t index)
 {
+  const Rate *rate = &rates->rates[index];
+
   return qm_calibration_level (calibration, rate->trained.level)
-      ->constants[qm_constant_spread (rate->trained.gpu)];
+             ->constants[qm_constant_spread (rate->trained.gpu)]
+         * (left != NULL ? left[index] : 1);
 }
 
 bool
@@ -196,6 +203,7 @@ compare_doubles (const void *a, const void *b)
 static double
 covered (const Rates *rates,
          const double *errors,
+         const double *left,
          const QmCalibration *calibration,
          const Group *group,
          double *width)
@@ -205,11 +213,11 @@ covered (const Rates *rates,
 
   for (size_t i = 0; i < rates->n; i++)
     {
-      double spread = spread_at (calibration, &rates->rates[i]);
-      double weight = weight_of (rates, errors, group, i);
+      double weight = weight_of (rates, errors, group, i), spread;
 
       if (weight <= 0)
         continue;
+      spread = spread_at (calibration, rates, left, i);
       all += weight;
       within +=
           beyond_rounding (&rates->rates[i], errors[i]) <= spread ? weight : 0;
@@ -223,6 +231,7 @@ covered (const Rates *rates,
 Summary
 summarize (const Rates *rates,
            const double *errors,
+           const double *left,
            const QmCalibration *calibration,
            const Group *group)
 {
@@ -236,10 +245,13 @@ summarize (const Rates *rates,
         summary.n++;
         summary.missing += isnan (errors[i]);
         summary.bias += isnan (errors[i]) ? 0 : errors[i];
+        summary.size += isnan (errors[i]) ? 0 : share_off (errors[i]);
       }
   n = list_sizes (rates, errors, group, as_share, sizes);
   summary.bias = expm1 (summary.bias / (double) n);
-  summary.covered = covered (rates, errors, calibration, group, &summary.width);
+  summary.size /= (double) n;
+  summary.covered =
+      covered (rates, errors, left, calibration, group, &summary.width);
   summary.half = plain_quantile (sizes, n, 0.5);
   summary.most = plain_quantile (sizes, n, 0.9);
   summary.all = plain_quantile (sizes, n, 1);
@@ -273,7 +285,8 @@ middle_quantile (const Size *sizes, size_t n, double share)
 
 double
 spread_of (const Rates *rates,
-           const double *errors,
+           const Unseen *unseen,
+           size_t kinds,
            const char *level,
            const char *carrier,
            double share,
@@ -281,9 +294,28 @@ spread_of (const Rates *rates,
 {
   const Group group = { .level = level, .key = carrier_of, .value = carrier };
   Size sizes[MAX_RATES];
-  size_t n = list_sizes (rates, errors, &group, beyond_rounding, sizes);
+  double spread = 0;
+  size_t n = 0;
 
-  return fmax (middle_quantile (sizes, n, share), quantile (sizes, n, least));
+  for (size_t k = 0; k < kinds; k++)
+    {
+      size_t begin = n;
+
+      for (size_t i = 0; i < rates->n && n < MAX_RATES; i++)
+        {
+          double weight = weight_of (rates, unseen[k].errors, &group, i);
+
+          if (weight > 0)
+            sizes[n++] =
+                (Size){ beyond_rounding (&rates->rates[i], unseen[k].errors[i])
+                            / unseen[k].left[i],
+                        weight };
+        }
+      qsort (sizes + begin, n - begin, sizeof *sizes, compare);
+      spread = fmax (spread, quantile (sizes + begin, n - begin, least));
+    }
+  qsort (sizes, n, sizeof *sizes, compare);
+  return fmax (middle_quantile (sizes, n, share), spread);
 }
 
 static bool
@@ -319,6 +351,7 @@ order_of (const Rates *rates, const double *errors)
 Apart
 apart_of (const Rates *rates,
           const double *errors,
+          const double *left,
           const QmCalibration *calibration,
           const char *level,
           bool two_gpus)
@@ -339,7 +372,8 @@ apart_of (const Rates *rates,
             || (strcmp (gpu_of (a), gpu_of (b)) != 0) != two_gpus)
           continue;
         squares += (errors[i] - errors[j]) * (errors[i] - errors[j]) / 2
-                   / (spread_at (calibration, a) * spread_at (calibration, b));
+                   / (spread_at (calibration, rates, left, i)
+                      * spread_at (calibration, rates, left, j));
         apart.pairs++;
       }
   apart.share = squares * NINE_OF_TEN * NINE_OF_TEN / (double) apart.pairs;

@@ -28,7 +28,7 @@ typedef struct Group
   const char *level; /* NULL: any */
   KeyOf key;         /* NULL: any */
   const char *value; /* of the key */
-  bool held;         /* those that are held back, else all others */
+  Held held;         /* which of those that are held back, else all others */
 } Group;
 
 typedef struct Summary
@@ -37,23 +37,35 @@ typedef struct Summary
   double half, most, all; /* sizes of errors that half, nine of ten and all of
                              them do not exceed: |predicted / measured - 1| */
   double bias;            /* mean, as the same */
+  double size;            /* mean of their sizes, as the same */
   /* The same with each source weighing the same, and what the interval of the
    * level covers, likewise, which is so many times as high as low. */
   double half_of_sources, most_of_sources, covered, width;
 } Summary;
 
+/* `left`: the share of each interval's width that what is known of the model
+ * leaves (engine/residual.h); NULL: all of it. */
 Summary summarize (const Rates *rates,
                    const double *errors,
+                   const double *left,
                    const QmCalibration *calibration,
                    const Group *group);
 
-/* The size of an error as a logarithm that so many have a smaller one than,
- * each source weighing the same, between those that are there, but no less than
- * what so few do not exceed: a single rate of a source may weigh more than lies
- * between both.  An error counts from what a source has left open by rounding.
- */
+/* The errors of rates that a fit has not seen for one reason, and `left`. */
+typedef struct Unseen
+{
+  const double *errors, *left;
+} Unseen;
+
+/* The size of an error as a logarithm, as a share of what is left of its
+ * interval, that so many have a smaller one than, of all kinds of unseen
+ * errors together, each source of each weighing the same, between those that
+ * are there, but no less than what so few of any kind do not exceed: a single
+ * rate of a source may weigh more than lies between both.  An error counts from
+ * what a source has left open by rounding. */
 double spread_of (const Rates *rates,
-                  const double *errors,
+                  const Unseen *unseen,
+                  size_t kinds,
                   const char *level,
                   const char *carrier,
                   double share,
@@ -81,6 +93,7 @@ typedef struct Apart
 
 Apart apart_of (const Rates *rates,
                 const double *errors,
+                const double *left,
                 const QmCalibration *calibration,
                 const char *level,
                 bool two_gpus);

@@ -109,8 +109,9 @@ class QuotesTest(QuotesWindowTest):
         driver.press_keys("space")
         self.root.find("push button", "Compare").press()
         side = self.root.find("panel", "Quotes side by side")
-        side.find("label", contains="not offered")
-        side.find("label", contains="prices differ")
+        side.find("label", contains="Without tax")
+        side.find("label", contains="★")
+        self.root.find("label", "Lowest by each measure")
 
     def test_typed_in(self):
         driver.press_keys("alt+2")

@@ -4,7 +4,7 @@
 
 #include "ui/advisor/qm-table-csv.h"
 
-#include "ui/qm-csv.h"
+#include "pricing/papers/qm-csv.h"
 
 #define HEADER                                                         \
   "model,gpu,gpus,machine,machines,cost_usd,days,experiment_cost_usd," \

@@ -4,9 +4,9 @@
 
 #include "ui/machine/qm-bench-column.h"
 
+#include "pricing/papers/qm-csv.h"
 #include "pricing/qm-format.h"
 #include "ui/machine/qm-machine-text.h"
-#include "ui/qm-csv.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>

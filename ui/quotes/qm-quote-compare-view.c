@@ -4,11 +4,8 @@
 
 #include "ui/quotes/qm-quote-compare-view.h"
 
-#include "pricing/qm-format.h"
-#include "pricing/quotes/qm-quote-compare.h"
-#include "pricing/quotes/qm-quote-offer.h"
-#include "pricing/quotes/qm-quote-totals.h"
-#include "ui/quotes/qm-quote-text.h"
+#include "pricing/advice/qm-quote-times.h"
+#include "pricing/papers/qm-compare-paper.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -18,329 +15,217 @@ struct _QmQuoteCompareView
   AdwBin parent_instance;
 
   GtkScrolledWindow *scroller;
+  QmPaper *paper; /* NULL: nothing is shown */
 };
 
 G_DEFINE_FINAL_TYPE (QmQuoteCompareView, qm_quote_compare_view, ADW_TYPE_BIN)
 
-/* What is compared while the grid is made. */
-typedef struct
-{
-  GtkGrid *grid;
-  QmQuoteBook *book;
-  GPtrArray *quotes;
-  int row;
-} Comparison;
+/* --- the grid --- */
 
 static GtkWidget *
-attach (Comparison *comparison, int column, const char *text, const char *css)
+new_label (const char *text, gboolean numeric)
 {
   GtkWidget *label = gtk_label_new (text);
 
   gtk_label_set_wrap (GTK_LABEL (label), TRUE);
   gtk_label_set_wrap_mode (GTK_LABEL (label), PANGO_WRAP_WORD_CHAR);
-  gtk_label_set_xalign (GTK_LABEL (label), column == 0 ? 0 : 1);
+  gtk_label_set_xalign (GTK_LABEL (label), numeric ? 1 : 0);
   gtk_label_set_justify (GTK_LABEL (label),
-                         column == 0 ? GTK_JUSTIFY_LEFT : GTK_JUSTIFY_RIGHT);
-  gtk_label_set_width_chars (GTK_LABEL (label), column == 0 ? 16 : 14);
-  gtk_label_set_max_width_chars (GTK_LABEL (label), column == 0 ? 36 : 24);
+                         numeric ? GTK_JUSTIFY_RIGHT : GTK_JUSTIFY_LEFT);
+  gtk_label_set_selectable (GTK_LABEL (label), numeric);
   gtk_widget_set_hexpand (label, TRUE);
   gtk_widget_set_valign (label, GTK_ALIGN_START);
-  if (css != NULL)
-    gtk_widget_add_css_class (label, css);
+  return label;
+}
+
+static GtkWidget *
+attach (GtkGrid *grid, int column, int row, const char *text)
+{
+  GtkWidget *label = new_label (text, column > 0);
+
+  gtk_label_set_width_chars (GTK_LABEL (label), column == 0 ? 16 : 14);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), column == 0 ? 36 : 24);
   if (column > 0)
     gtk_widget_add_css_class (label, "numeric");
-  gtk_grid_attach (comparison->grid, label, column, comparison->row, 1, 1);
+  gtk_grid_attach (grid, label, column, row, 1, 1);
   return label;
 }
 
 static void
-add_separator (Comparison *comparison)
+attach_section (GtkGrid *grid, int row, int n_columns, const char *text)
 {
-  gtk_grid_attach (comparison->grid,
-                   gtk_separator_new (GTK_ORIENTATION_HORIZONTAL), 0,
-                   comparison->row++, (int) comparison->quotes->len + 1, 1);
+  GtkWidget *label = new_label (text, FALSE);
+
+  gtk_widget_add_css_class (label, "heading");
+  gtk_widget_set_margin_top (label, 12);
+  gtk_grid_attach (grid, label, 0, row, n_columns, 1);
 }
 
 static void
-add_heads (Comparison *comparison)
+attach_row (GtkGrid *grid, int y, const QmPaperRow *row, int n_columns)
 {
-  QmDate today = qm_date_today ();
-
-  attach (comparison, 0, _ ("Quote"), "dim-label");
-  for (guint i = 0; i < comparison->quotes->len; i++)
+  if (row->kind == QM_ROW_SECTION)
     {
-      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-      g_autofree char *title =
-          qm_quote_title (quote->vendor, quote->number, quote->alternative,
-                          quote->source);
-
-      attach (comparison, (int) i + 1, title, "heading");
-    }
-  comparison->row++;
-  attach (comparison, 0, _ ("Valid"), "dim-label");
-  for (guint i = 0; i < comparison->quotes->len; i++)
-    {
-      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-      g_autofree char *validity =
-          qm_validity_text (quote->valid_from, quote->valid_until, today, TRUE);
-      gboolean expired =
-          qm_validity_on (quote->valid_from, quote->valid_until, today)
-          == QM_VALIDITY_EXPIRED;
-
-      attach (comparison, (int) i + 1, validity, expired ? "error" : NULL);
-    }
-  comparison->row++;
-  add_separator (comparison);
-}
-
-/* Lines. */
-
-static const QmQuoteLine *
-first_line (const Comparison *comparison, const QmComparedLine *compared)
-{
-  for (guint i = 0; i < comparison->quotes->len; i++)
-    if (compared->lines[i] != NULL)
-      return compared->lines[i];
-  return NULL;
-}
-
-static char *
-what_text (const Comparison *comparison, const QmComparedLine *compared)
-{
-  const QmQuoteLine *line = first_line (comparison, compared);
-  const char *role = qm_quote_role_text (compared->role);
-  g_autofree char *item = NULL;
-  const char *what = NULL;
-
-  if (line == NULL)
-    return g_strdup ("");
-  if (line->item != NULL)
-    item = qm_quote_item_text (qm_quote_book_get_catalog (comparison->book),
-                               line->item);
-  what = line->description != NULL ? line->description : line->part_number;
-  if (what == NULL)
-    what = item != NULL ? item : _ ("No description");
-  return role != NULL ? g_strdup_printf ("%s\n%s", what, role)
-                      : g_strdup (what);
-}
-
-static char *
-differences_text (QmLineDifferences differences)
-{
-  GString *text = g_string_new (NULL);
-  const struct
-  {
-    QmLineDifferences difference;
-    const char *name;
-  } names[] = {
-    { QM_DIFFERS_MISSING, _ ("not in all quotes") },
-    { QM_DIFFERS_QUANTITY, _ ("quantities differ") },
-    { QM_DIFFERS_PRICE, _ ("prices differ") },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    if (differences & names[i].difference)
-      g_string_append_printf (text, text->len > 0 ? ", %s" : "%s",
-                              names[i].name);
-  return g_string_free (text, FALSE);
-}
-
-static void
-add_line_cell (Comparison *comparison, const QmComparedLine *compared, guint i)
-{
-  const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-  const QmQuoteLine *line = compared->lines[i];
-  g_autofree char *sum = NULL;
-  g_autofree char *cost = NULL;
-  g_autofree char *text = NULL;
-
-  if (line == NULL)
-    {
-      attach (comparison, (int) i + 1, _ ("not offered"), "warning");
+      attach_section (grid, y, n_columns, row->cells[0].text);
       return;
     }
-  sum = qm_quote_line_sum_text (quote, line);
-  cost =
-      qm_quote_amount_text (qm_quote_line_cost (quote, line), quote->currency);
-  text = *sum != '\0' ? g_strdup_printf ("%s\n%s", cost, sum) : g_strdup (cost);
-  attach (comparison, (int) i + 1, text,
-          compared->differences & (QM_DIFFERS_QUANTITY | QM_DIFFERS_PRICE)
-              ? "accent"
-              : NULL);
+  for (int i = 0; i < n_columns; i++)
+    {
+      const QmPaperCell *cell = &row->cells[i];
+      g_autofree char *text = cell->text == NULL ? g_strdup ("—")
+                              /* Translators: the best of a row. */
+                              : cell->best
+                                  ? g_strdup_printf (_ ("★ %s"), cell->text)
+                                  : g_strdup (cell->text);
+      GtkWidget *label = attach (grid, i, y, text);
+
+      if (i == 0)
+        gtk_widget_add_css_class (label, "dim-label");
+      else if (cell->best)
+        gtk_widget_add_css_class (label, "success");
+      if (i > 0 && row->kind == QM_ROW_STRONG)
+        gtk_widget_add_css_class (label, "heading");
+      if (cell->best)
+        gtk_widget_set_tooltip_text (label, _ ("The lowest of these"));
+    }
 }
 
-static void
-add_lines (Comparison *comparison)
+/* (transfer full) (floating) */
+static GtkWidget *
+new_grid (const QmPaperTable *table)
 {
-  g_autoptr (GPtrArray) rows = qm_quote_compare (comparison->quotes);
+  GtkWidget *grid = g_object_new (GTK_TYPE_GRID, "accessible-role",
+                                  GTK_ACCESSIBLE_ROLE_GROUP, NULL);
 
-  for (guint i = 0; i < rows->len; i++)
+  /* GTK 4.18 gives a name to a group, and none to a mere grid. */
+  gtk_grid_set_column_spacing (GTK_GRID (grid), 18);
+  gtk_grid_set_row_spacing (GTK_GRID (grid), 9);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (grid),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Quotes side by side"), -1);
+  for (guint i = 0; i < table->n_columns; i++)
+    gtk_widget_add_css_class (
+        attach (GTK_GRID (grid), (int) i, 0, table->heads[i]), "heading");
+  for (guint i = 0; i < table->rows->len; i++)
+    attach_row (GTK_GRID (grid), (int) i + 1,
+                &g_array_index (table->rows, QmPaperRow, i),
+                (int) table->n_columns);
+  return grid;
+}
+
+/* The document, from the top. */
+static void
+show_paper (QmQuoteCompareView *self)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
+
+  gtk_widget_set_margin_start (box, 12);
+  gtk_widget_set_margin_end (box, 12);
+  gtk_widget_set_margin_top (box, 12);
+  gtk_widget_set_margin_bottom (box, 24);
+  for (guint i = 0; i < self->paper->blocks->len; i++)
     {
-      const QmComparedLine *compared = g_ptr_array_index (rows, i);
-      g_autofree char *what = what_text (comparison, compared);
-      g_autofree char *differences = differences_text (compared->differences);
+      const QmPaperBlock *block =
+          &g_array_index (self->paper->blocks, QmPaperBlock, i);
+      GtkWidget *child;
 
-      attach (comparison, 0, what, NULL);
-      for (guint j = 0; j < comparison->quotes->len; j++)
-        add_line_cell (comparison, compared, j);
-      comparison->row++;
-      if (*differences != '\0')
+      if (block->kind == QM_PAPER_TABLE)
+        child = new_grid (block->table);
+      else
+        child = new_label (block->text, FALSE);
+      if (block->kind == QM_PAPER_HEADING)
         {
-          GtkWidget *label = attach (comparison, 0, differences, "caption");
-
-          gtk_widget_add_css_class (label, "warning");
-          comparison->row++;
+          gtk_widget_add_css_class (child, "heading");
+          gtk_widget_set_margin_top (child, 12);
         }
+      gtk_box_append (GTK_BOX (box), child);
     }
-  add_separator (comparison);
+  gtk_scrolled_window_set_child (self->scroller, box);
 }
 
-/* Totals. */
+/* --- what is compared --- */
 
-/* What an advice counts; unstated where that contains tax. */
-static gint64
-net_of (const QmQuote *quote)
+static QmComparedTerms
+terms_of (QmAdvisor *advisor)
 {
-  gint64 net, tax;
-  gboolean taxed;
+  QmComparedTerms terms = { .lifetime_years = QM_LIFETIME_DEFAULT,
+                            .today = qm_date_today () };
+  const QmPurse *purse;
 
-  qm_quote_come_to (quote, &net, &tax, &taxed);
-  return taxed ? QM_AMOUNT_UNSTATED : net;
-}
-
-static char *
-converted_text (const Comparison *comparison,
-                const QmQuote *quote,
-                gint64 minor,
-                const char *currency,
-                char **rate_text)
-{
-  QmMoney amount = { .minor = minor };
-  g_autoptr (GError) error = NULL;
-  QmMoney converted;
-  QmCrossRate rate;
-  QmRates *rates = qm_quote_book_get_rates (comparison->book);
-
-  *rate_text = NULL;
-  if (rates == NULL || amount.minor == QM_AMOUNT_UNSTATED
-      || !qm_currency_valid (quote->currency) || !qm_currency_valid (currency))
-    return g_strdup ("—");
-  memcpy (amount.currency, quote->currency, sizeof amount.currency);
-  if (!qm_rates_find (rates, quote->currency, currency, qm_quote_day (quote),
-                      QM_RATES_STALE_DAYS, &rate, &error)
-      || !qm_cross_rate_convert (&rate, amount, &converted, &error))
-    {
-      *rate_text = g_strdup (error->message);
-      return g_strdup ("—");
-    }
-  if (strcmp (quote->currency, currency) != 0)
-    *rate_text = qm_quote_rate_text (&rate);
-  return qm_quote_amount_text (converted.minor, currency);
-}
-
-static gboolean
-has_currencies (const Comparison *comparison)
-{
-  const QmQuote *first = g_ptr_array_index (comparison->quotes, 0);
-
-  for (guint i = 1; i < comparison->quotes->len; i++)
-    {
-      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-
-      if (strcmp (quote->currency, first->currency) != 0)
-        return TRUE;
-    }
-  return FALSE;
-}
-
-typedef gint64 (*AmountFunc) (const QmQuote *quote);
-
-static void
-add_amounts (Comparison *comparison, const char *name, AmountFunc amount)
-{
-  attach (comparison, 0, name, "heading");
-  for (guint i = 0; i < comparison->quotes->len; i++)
-    {
-      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-      g_autofree char *text =
-          qm_quote_amount_text (amount (quote), quote->currency);
-
-      attach (comparison, (int) i + 1, text, "heading");
-    }
-  comparison->row++;
-}
-
-/* The same in the currency of the first quote. */
-static void
-add_converted (Comparison *comparison, const char *format, AmountFunc amount)
-{
-  const QmQuote *first = g_ptr_array_index (comparison->quotes, 0);
-  g_autofree char *in = g_strdup_printf (format, first->currency);
-
-  attach (comparison, 0, in, "heading");
-  for (guint i = 0; i < comparison->quotes->len; i++)
-    {
-      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-      g_autofree char *rate = NULL;
-      g_autofree char *total =
-          converted_text (comparison, quote, amount (quote), first->currency,
-                          &rate);
-      g_autofree char *text = rate != NULL
-                                  ? g_strdup_printf ("%s\n%s", total, rate)
-                                  : g_strdup (total);
-
-      attach (comparison, (int) i + 1, text, NULL);
-    }
-  comparison->row++;
+  if (advisor == NULL)
+    return terms;
+  purse = qm_advisor_get_purse (advisor);
+  g_object_get (advisor, "lifetime", &terms.lifetime_years, NULL);
+  terms.tax_percent = purse->tax_percent;
+  if (strcmp (purse->currency, "USD") != 0)
+    g_strlcpy (terms.currency, purse->currency, sizeof terms.currency);
+  return terms;
 }
 
 static void
-add_totals (Comparison *comparison)
+add_trainings (QmQuoteComparison *comparison,
+               const QmCatalog *catalog,
+               QmAdvisor *advisor,
+               GPtrArray *quotes)
 {
-  add_amounts (comparison, _ ("Total"), qm_quote_total);
-  add_amounts (comparison, _ ("Without tax"), net_of);
-  if (!has_currencies (comparison))
-    return;
-  /* Translators: a currency. */
-  add_converted (comparison, _ ("Total in %s"), qm_quote_total);
-  /* Translators: a currency. */
-  add_converted (comparison, _ ("Without tax in %s"), net_of);
+  for (guint i = 0; i < qm_advisor_get_n_topics (advisor); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      if (!qm_quote_times_add (comparison, catalog,
+                               qm_advisor_get_question (advisor, i), quotes,
+                               &error))
+        g_debug ("no trainings are compared: %s", error->message);
+    }
 }
 
 void
 qm_quote_compare_view_set_quotes (QmQuoteCompareView *self,
                                   QmQuoteBook *book,
+                                  QmAdvisor *advisor,
                                   GPtrArray *quotes)
 {
-  Comparison comparison = { .book = book, .quotes = quotes };
-  GtkWidget *grid;
+  const QmCatalog *catalog;
+  g_autoptr (QmQuoteComparison) comparison = NULL;
+  QmComparedTerms terms;
 
   g_return_if_fail (QM_IS_QUOTE_COMPARE_VIEW (self));
   g_return_if_fail (QM_IS_QUOTE_BOOK (book));
-  g_return_if_fail (quotes != NULL && quotes->len >= 2);
+  g_return_if_fail (quotes != NULL && quotes->len >= 1);
+  g_return_if_fail (quotes->len <= QM_COMPARED_MOST);
 
-  /* GTK 4.18 gives a name to a group, and none to a mere grid. */
-  grid = g_object_new (GTK_TYPE_GRID, "accessible-role",
-                       GTK_ACCESSIBLE_ROLE_GROUP, NULL);
-  gtk_grid_set_column_spacing (GTK_GRID (grid), 18);
-  gtk_grid_set_row_spacing (GTK_GRID (grid), 9);
-  gtk_widget_set_margin_start (grid, 12);
-  gtk_widget_set_margin_end (grid, 12);
-  gtk_widget_set_margin_top (grid, 12);
-  gtk_widget_set_margin_bottom (grid, 24);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (grid),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Quotes side by side"), -1);
-  comparison.grid = GTK_GRID (grid);
-  add_heads (&comparison);
-  add_lines (&comparison);
-  add_totals (&comparison);
-  gtk_scrolled_window_set_child (self->scroller, grid);
+  terms = terms_of (advisor);
+  catalog = advisor != NULL ? qm_advisor_get_catalog (advisor)
+                            : qm_quote_book_get_catalog (book);
+  comparison = qm_quote_comparison_new (catalog, quotes,
+                                        qm_quote_book_get_rates (book), &terms);
+  if (advisor != NULL)
+    add_trainings (comparison, catalog, advisor, quotes);
+  g_clear_pointer (&self->paper, qm_paper_free);
+  self->paper = qm_compare_paper_new (comparison);
+  show_paper (self);
+}
+
+const QmPaper *
+qm_quote_compare_view_get_paper (QmQuoteCompareView *self)
+{
+  g_return_val_if_fail (QM_IS_QUOTE_COMPARE_VIEW (self), NULL);
+
+  return self->paper;
+}
+
+static void
+qm_quote_compare_view_finalize (GObject *object)
+{
+  g_clear_pointer (&QM_QUOTE_COMPARE_VIEW (object)->paper, qm_paper_free);
+
+  G_OBJECT_CLASS (qm_quote_compare_view_parent_class)->finalize (object);
 }
 
 static void
 qm_quote_compare_view_class_init (QmQuoteCompareViewClass *klass)
 {
+  G_OBJECT_CLASS (klass)->finalize = qm_quote_compare_view_finalize;
 }
 
 static void

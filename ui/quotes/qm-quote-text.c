@@ -6,7 +6,6 @@
 
 #include "pricing/qm-format.h"
 #include "pricing/quotes/qm-quote-read.h"
-#include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -76,26 +75,6 @@ qm_quote_date_entry_text (QmDate date)
   if (date.day == 0)
     return g_strdup_printf ("%04d-%02d", date.year, date.month);
   return g_strdup_printf ("%04d-%02d-%02d", date.year, date.month, date.day);
-}
-
-char *
-qm_quote_title (const char *vendor,
-                const char *number,
-                const char *alternative,
-                const char *source)
-{
-  g_autofree char *name = NULL;
-
-  if (vendor != NULL && number != NULL)
-    /* Translators: a vendor, the number of a quote. */
-    name = g_strdup_printf (_ ("%s, %s"), vendor, number);
-  else if (vendor != NULL)
-    name = g_strdup (vendor);
-  else if (number != NULL)
-    name = g_strdup_printf (_ ("Quote %s"), number);
-  else
-    name = g_strdup (source != NULL ? source : _ ("Unnamed quote"));
-  return g_strjoin (", ", name, alternative, NULL);
 }
 
 char *
@@ -219,31 +198,4 @@ qm_quote_role_text (QmLineRole role)
     default:
       return NULL;
     }
-}
-
-gint64
-qm_quote_total (const QmQuote *quote)
-{
-  QmQuoteTotals totals;
-
-  if (quote->payable_minor != QM_AMOUNT_UNSTATED)
-    return quote->payable_minor;
-  qm_quote_totals_compute (quote, &totals);
-  return totals.payable_minor;
-}
-
-char *
-qm_quote_rate_text (const QmCrossRate *rate)
-{
-  g_autofree char *number = qm_cross_rate_text (rate);
-  g_autofree char *date = qm_format_date (rate->date);
-
-  if (rate->stale)
-    /* Translators: currency, number, currency, date, number of days. */
-    return g_strdup_printf (_ ("1 %s = %s %s, the rate of %s, which is %d days "
-                               "older: renew the rates"),
-                            rate->from, number, rate->to, date, rate->age_days);
-  /* Translators: currency, number, currency, date. */
-  return g_strdup_printf (_ ("1 %s = %s %s, the rate of %s"), rate->from,
-                          number, rate->to, date);
 }

@@ -36,13 +36,6 @@ char *qm_quote_price_text (gint64 micros, const char *currency);
  * (transfer full) */
 char *qm_quote_date_entry_text (QmDate date);
 
-/* "Delta Computers, Q-17, Option A"; what is not stated is left out, and
- * without vendor and number it is the source.  (transfer full) */
-char *qm_quote_title (const char *vendor,
-                      const char *number,
-                      const char *alternative,
-                      const char *source);
-
 /* The name of a GPU or machine; the id where the catalog has none of it.
  * (transfer full) */
 char *qm_quote_item_text (const QmCatalog *catalog, const char *id);
@@ -59,12 +52,5 @@ const char *qm_quote_origin_text (QmQuoteOrigin origin);
 
 /* "part", "substitute" ...; NULL for a quoted line; static. */
 const char *qm_quote_role_text (QmLineRole role);
-
-/* What it comes to: to be paid as written, else computed; or
- * QM_AMOUNT_UNSTATED. */
-gint64 qm_quote_total (const QmQuote *quote);
-
-/* "1 USD = 0.92 EUR, the rate of 3 May 2026".  (transfer full) */
-char *qm_quote_rate_text (const QmCrossRate *rate);
 
 G_END_DECLS

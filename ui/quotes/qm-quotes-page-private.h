@@ -29,6 +29,7 @@ struct _QmQuotesPage
   QmQuoteCompareView *compare_view;
 
   QmQuoteBook *book;
+  QmAdvisor *advisor;      /* NULL: no trainings are known */
   QmPriceWatch *watch;     /* NULL: nothing is watched */
   GtkWidget *watch_window; /* weak; NULL: not open */
   GtkWidget *history;      /* likewise: of prices */
@@ -40,6 +41,11 @@ struct _QmQuotesPage
 /* Installs the actions of ways in and out, of editing and deleting. */
 void qm_quotes_page_install_import (GtkWidgetClass *widget_class);
 void qm_quotes_page_install_edit (GtkWidgetClass *widget_class);
+
+/* Installs the actions that save documents, and sets which of them there are
+ * now. */
+void qm_quotes_page_install_papers (GtkWidgetClass *widget_class);
+void qm_quotes_page_update_papers (QmQuotesPage *self);
 
 /* Lets files, addresses and texts be dropped on the page. */
 void qm_quotes_page_accept_drops (QmQuotesPage *self);

@@ -80,6 +80,7 @@ update_actions (QmQuotesPage *self)
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "quotes.undo",
                                  self->deleted->len > 0);
   gtk_widget_set_visible (self->unmark_button, n_marked > 0);
+  qm_quotes_page_update_papers (self);
 }
 
 /* What is shown stays as it is where the store says the same: nothing loses
@@ -116,7 +117,8 @@ show_comparison (QmQuotesPage *self)
     }
   if (quotes->len < 2)
     return FALSE;
-  qm_quote_compare_view_set_quotes (self->compare_view, self->book, quotes);
+  qm_quote_compare_view_set_quotes (self->compare_view, self->book,
+                                    self->advisor, quotes);
   gtk_stack_set_visible_child_name (self->detail_stack, "compare");
   return TRUE;
 }
@@ -132,7 +134,10 @@ static void
 activated_cb (QmQuotesPage *self)
 {
   if (is_comparing (self))
-    show_quote (self);
+    {
+      show_quote (self);
+      update_actions (self);
+    }
   adw_leaflet_set_visible_child_name (self->leaflet, "detail");
 }
 
@@ -151,6 +156,30 @@ compare_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
   if (show_comparison (self))
     adw_leaflet_set_visible_child_name (self->leaflet, "detail");
+  update_actions (self);
+}
+
+/* Times or the money have changed. */
+static void
+rebuilt_cb (QmQuotesPage *self)
+{
+  if (is_comparing (self))
+    show_comparison (self);
+}
+
+void
+qm_quotes_page_set_advisor (QmQuotesPage *self, QmAdvisor *advisor)
+{
+  g_return_if_fail (QM_IS_QUOTES_PAGE (self));
+
+  if (self->advisor != NULL)
+    g_signal_handlers_disconnect_by_func (self->advisor, (gpointer) rebuilt_cb,
+                                          self);
+  g_set_object (&self->advisor, advisor);
+  if (advisor != NULL)
+    g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (rebuilt_cb), self,
+                             G_CONNECT_SWAPPED);
+  rebuilt_cb (self);
 }
 
 static void
@@ -314,6 +343,7 @@ qm_quotes_page_dispose (GObject *object)
   g_clear_weak_pointer (&self->history);
   g_clear_weak_pointer (&self->undo_toast);
   g_clear_object (&self->watch);
+  g_clear_object (&self->advisor);
   g_clear_object (&self->book);
 
   G_OBJECT_CLASS (qm_quotes_page_parent_class)->dispose (object);
@@ -377,6 +407,7 @@ qm_quotes_page_class_init (QmQuotesPageClass *klass)
 
   qm_quotes_page_install_import (widget_class);
   qm_quotes_page_install_edit (widget_class);
+  qm_quotes_page_install_papers (widget_class);
   gtk_widget_class_install_action (widget_class, "quotes.compare", NULL,
                                    compare_cb);
   gtk_widget_class_add_binding_action (widget_class, GDK_KEY_d,

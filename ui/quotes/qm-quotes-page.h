@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "ui/advisor/qm-advisor.h"
 #include "ui/quotes/qm-price-watch.h"
 #include "ui/quotes/qm-quote-book.h"
 
@@ -17,11 +18,16 @@ G_DECLARE_FINAL_TYPE (QmQuotesPage, qm_quotes_page, QM, QUOTES_PAGE, AdwBin)
 
 /* Actions: "quotes.import", "quotes.paste", "quotes.address", "quotes.new",
  * "quotes.edit", "quotes.delete", "quotes.undo", "quotes.restore" (int64 id),
- * "quotes.compare", "quotes.export-csv", "quotes.export-ubl",
- * "quotes.history", "quotes.watch".
+ * "quotes.compare", "quotes.compare-ods", "quotes.compare-pdf",
+ * "quotes.export-csv", "quotes.export-ubl", "quotes.history",
+ * "quotes.watch".
  *
  * watch: (nullable): of the same book; without it nothing is watched. */
 GtkWidget *qm_quotes_page_new (QmQuoteBook *book, QmPriceWatch *watch);
+
+/* Whose trainings and money quotes are compared with, from now on; NULL:
+ * nobody's. */
+void qm_quotes_page_set_advisor (QmQuotesPage *self, QmAdvisor *advisor);
 
 /* Moves the focus to where quotes are searched. */
 void qm_quotes_page_focus_search (QmQuotesPage *self);

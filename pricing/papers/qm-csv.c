@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-#include "ui/qm-csv.h"
+#include "pricing/papers/qm-csv.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""measured-places.py BENCH QUARTERMASTER DATA: that hardware without data does
+not beat hardware with data.  Of every model and level of software that DATA has
+a measured time of, at the settings that are predicted to be the fastest:
+
+- so many GPUs, predicted, are no more than as many times as fast as fewer of
+  their type that were measured: no more than SAME beyond, where the fewer were
+  not short of memory, and so trained otherwise;
+- GPUs that are lesser in every column, predicted, are not faster than greater
+  ones that were measured: no more than LESSER.
+
+What a single rate tells is shrunk, which leaves a tenth of the largest errors.
+
+Says what it compared, and what is beyond."""
+
+import json
+import os
+import subprocess
+import sys
+
+SAME, LESSER = 0.02, 0.03
+COUNTS = 1, 2, 4, 8
+
+# What a GPU trains faster with, or no slower, the more of it there is.
+COLUMNS = ('memory_gib', 'memory_bandwidth_gbs', 'fp16_tflops', 'tf32_tflops',
+           'fp32_tflops', 'tdp_w', 'multiprocessors')
+
+BENCH, QUARTERMASTER, DATA = sys.argv[1:4]
+
+
+def run(*command):
+    return subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, 'QUARTERMASTER_DATA_DIR': DATA,
+             'XDG_DATA_HOME': '/nonexistent'}).stdout
+
+
+def level_of(time):
+    if time['engine'] == 'quartermaster':
+        return 'engine' if time['settings'] == 'optimal' else None
+    return {'optimal': 'tuned'}.get(time['settings'], time['settings'])
+
+
+def measured():
+    """{(model, level): {(gpu, gpus): time}}"""
+    found = {}
+    for time in json.loads(run(QUARTERMASTER, 'catalog', 'measurements',
+                               '--json'))['measurements']:
+        if time['provenance'] == 'measured' and time['days'] is not None \
+                and time['engine'] and level_of(time):
+            found.setdefault((time['model'], level_of(time)), {})[
+                time['gpu'], time['gpus']] = time
+    return found
+
+
+def predicted(model, level):
+    """{(gpu, gpus): place}, of those that fit."""
+    return {(place['gpu_id'], place['gpus']): place for place in map(
+        json.loads, run(BENCH, 'predict', '--model', model, '--gpu', 'all',
+                        '--gpus', ','.join(map(str, COUNTS)), '--level', level,
+                        '--json').splitlines()) if place.get('fits')}
+
+
+def had_room(time, place):
+    """Whether it was measured with as much in memory as is predicted."""
+    return not time['offloading'] and (
+        place['checkpointing'] or not time['checkpointing']) and (
+            time['micro_batch_size'] or 0) >= place['micro_batch']
+
+
+def is_lesser(gpu, than):
+    return gpu['id'] != than['id'] and all(
+        gpu[column] is not None and than[column] is not None
+        and gpu[column] <= than[column] for column in COLUMNS)
+
+
+def main():
+    gpus = {gpu['id']: gpu for gpu in json.loads(
+        run(QUARTERMASTER, 'catalog', 'gpus', '--json'))['gpus']}
+    compared, beyond = 0, []
+    for (model, level), times in sorted(measured().items()):
+        places = predicted(model, level)
+        for (gpu, n), time in times.items():
+            for (other, m), place in places.items():
+                if (other, m) in times:
+                    continue
+                if other == gpu and m > n and had_room(time, place):
+                    faster = time['days'] * n / (place['days'] * m) - 1
+                    limit = SAME
+                elif m == n and is_lesser(gpus[other], gpus[gpu]):
+                    faster = time['days'] / place['days'] - 1
+                    limit = LESSER
+                else:
+                    continue
+                compared += 1
+                if faster > limit:
+                    beyond.append((faster, f'{model}, {level}: {m} x {other} '
+                                   f'are predicted {100 * faster:.1f} % faster '
+                                   f'than {n} x {gpu} measured'))
+    for _, line in sorted(beyond, reverse=True):
+        print(line)
+    print(f'{compared} compared, {len(beyond)} beyond')
+    if compared < 1000 or beyond:
+        sys.exit(1)
+
+
+main()

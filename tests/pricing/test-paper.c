@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Documents as Markdown, CSV and spreadsheets. */
+
+#include "pricing/formats/qm-workbook.h"
+#include "pricing/formats/qm-zip.h"
+#include "pricing/papers/qm-paper.h"
+
+#include <libxml/parser.h>
+#include <string.h>
+
+static QmPaper *
+make_paper (void)
+{
+  static const char *const heads[] = { "EUR", "A & B", "C|D", NULL };
+  QmPaper *paper = qm_paper_new ("A *title*", "of today");
+  QmPaperTable *table;
+  QmPaperCell *cells;
+
+  qm_paper_add (paper, QM_PAPER_HEADING, "Numbers");
+  table = qm_paper_add_table (paper, "Table <1>", heads);
+  qm_paper_table_add_row (table, QM_ROW_SECTION, "What it comes to");
+  cells = qm_paper_table_add_row (table, QM_ROW_STRONG, "Net");
+  qm_paper_cell_set (&cells[1], g_strdup ("1.234,50 EUR"),
+                     g_strdup ("1234.50"));
+  cells[1].best = TRUE;
+  qm_paper_cell_set (&cells[2], g_strdup ("=HYPERLINK(\"x\")\nsecond\x01 line"),
+                     NULL);
+  qm_paper_add (paper, QM_PAPER_ITEM, "first");
+  qm_paper_add (paper, QM_PAPER_ITEM, "second");
+  qm_paper_add (paper, QM_PAPER_TEXT, "The end.");
+  return paper;
+}
+
+static void
+test_markdown (void)
+{
+  g_autoptr (QmPaper) paper = make_paper ();
+  g_autofree char *text = qm_paper_to_markdown (paper);
+
+  g_assert_cmpstr (text, ==,
+                   "# A \\*title\\*\n\nof today\n\n## Numbers\n\n"
+                   "| EUR | A & B | C\\|D |\n| --- | ---: | ---: |\n"
+                   "| **What it comes to** |  |  |\n"
+                   "| **Net** | **1.234,50 EUR** | "
+                   "=HYPERLINK(\"x\")<br>second\x01 line |\n\n"
+                   "- first\n- second\n\nThe end.\n");
+}
+
+static void
+test_csv (void)
+{
+  g_autoptr (QmPaper) paper = make_paper ();
+  g_autoptr (GBytes) bytes = qm_paper_to_csv (paper);
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  g_autofree char *text = g_strndup (data, size);
+
+  g_assert_cmpstr (
+      text, ==,
+      "EUR,A & B,C|D\r\nWhat it comes to,,\r\n"
+      "Net,1234.50,\"'=HYPERLINK(\"\"x\"\")\nsecond\x01 line\"\r\n");
+}
+
+/* What another reader finds in the sheet. */
+static void
+test_ods (void)
+{
+  g_autoptr (QmPaper) paper = make_paper ();
+  g_autoptr (GBytes) bytes = qm_paper_to_ods (paper);
+  g_autoptr (GBytes) again = qm_paper_to_ods (paper);
+  g_autoptr (GBytes) content = NULL;
+  g_autoptr (GBytes) csv = NULL;
+  g_autoptr (GPtrArray) sheets = NULL;
+  g_autoptr (QmZip) zip = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL;
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  xmlDoc *document;
+
+  g_assert_true (g_bytes_equal (bytes, again));
+  g_assert_cmpmem (data + 30, 8, "mimetype", 8);
+  sheets = qm_workbook_read (data, size, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (sheets->len, ==, 2);
+  g_assert_cmpstr (qm_cells_get_name (g_ptr_array_index (sheets, 0)), ==,
+                   "Table <1>");
+  csv = qm_cells_to_csv (g_ptr_array_index (sheets, 0));
+  text = g_strndup (g_bytes_get_data (csv, NULL), g_bytes_get_size (csv));
+  g_assert_nonnull (strstr (text, "1234.50"));
+  g_assert_nonnull (strstr (text, "HYPERLINK"));
+  g_assert_nonnull (strstr (text, "A & B"));
+
+  zip = qm_zip_new (data, size, &error);
+  g_assert_no_error (error);
+  content = qm_zip_read (zip, "content.xml", 1 << 20, &error);
+  g_assert_no_error (error);
+  document = xmlReadMemory (g_bytes_get_data (content, NULL),
+                            (int) g_bytes_get_size (content), "content.xml",
+                            NULL, XML_PARSE_NONET);
+  g_assert_nonnull (document);
+  xmlFreeDoc (document);
+  g_assert_true (qm_zip_has (zip, "META-INF/manifest.xml"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/paper/markdown", test_markdown);
+  g_test_add_func ("/paper/csv", test_csv);
+  g_test_add_func ("/paper/ods", test_ods);
+  return g_test_run ();
+}

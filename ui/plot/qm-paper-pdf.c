@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/plot/qm-paper-pdf.h"
+
+#include "ui/plot/qm-plot.h"
+
+#include <cairo-pdf.h>
+#include <glib/gi18n-lib.h>
+#include <pango/pangocairo.h>
+#include <string.h>
+
+/* In points. */
+#define MARGIN       48.0
+#define FOOT         18.0 /* of the lower margin, for the number of the page */
+#define TITLE_SIZE   17.0
+#define HEADING_SIZE 12.0
+#define TEXT_SIZE    9.5
+#define CELL_SIZE    8.0
+#define FOOT_SIZE    7.5
+#define GAP          7.0
+#define COLUMN_GAP   8.0
+#define ROW_PAD      2.5
+#define BULLET       12.0
+
+/* A heading is followed by at least so much on its page. */
+#define KEPT_WITH 42.0
+
+/* More columns than that are squeezed. */
+#define COLUMNS_MAX 64
+
+/* Where drawing is. */
+typedef struct
+{
+  const QmPaper *paper;
+  cairo_t *cr;
+  double page_height;
+  double width;  /* between the margins */
+  double bottom; /* where nothing may be any more */
+  double y;
+  guint page;    /* from 1 */
+  guint n_pages; /* 0: not counted yet */
+} Sheet;
+
+static PangoLayout *
+new_layout (cairo_t *cr, const char *text, double size, gboolean bold)
+{
+  PangoLayout *layout = pango_cairo_create_layout (cr);
+  PangoFontDescription *font =
+      pango_font_description_from_string (qm_plot_theme_light ()->font);
+
+  pango_font_description_set_absolute_size (font, size * PANGO_SCALE);
+  if (bold)
+    pango_font_description_set_weight (font, PANGO_WEIGHT_BOLD);
+  pango_layout_set_font_description (layout, font);
+  pango_layout_set_wrap (layout, PANGO_WRAP_WORD_CHAR);
+  pango_layout_set_text (layout, text, -1);
+  pango_font_description_free (font);
+  return layout;
+}
+
+static void
+set_width (PangoLayout *layout, double width)
+{
+  pango_layout_set_width (layout, (int) (width * PANGO_SCALE));
+}
+
+static double
+height_of (PangoLayout *layout)
+{
+  PangoRectangle logical;
+
+  pango_layout_get_extents (layout, NULL, &logical);
+  return (double) logical.height / PANGO_SCALE;
+}
+
+static double
+width_of (PangoLayout *layout)
+{
+  PangoRectangle logical;
+
+  pango_layout_get_extents (layout, NULL, &logical);
+  return (double) logical.width / PANGO_SCALE;
+}
+
+static void
+set_grey (cairo_t *cr, double grey)
+{
+  cairo_set_source_rgb (cr, grey, grey, grey);
+}
+
+static void
+show (Sheet *sheet, PangoLayout *layout, double x, double y, const char *tag)
+{
+  if (tag != NULL)
+    cairo_tag_begin (sheet->cr, tag, NULL);
+  cairo_move_to (sheet->cr, MARGIN + x, y);
+  pango_cairo_show_layout (sheet->cr, layout);
+  if (tag != NULL)
+    cairo_tag_end (sheet->cr, tag);
+}
+
+/* --- pages --- */
+
+static void
+end_page (Sheet *sheet)
+{
+  g_autofree char *text =
+      sheet->n_pages > 0
+          /* Translators: a page and how many there are. */
+          ? g_strdup_printf (_ ("Page %u of %u"), sheet->page, sheet->n_pages)
+          : g_strdup ("");
+  g_autoptr (PangoLayout) number =
+      new_layout (sheet->cr, text, FOOT_SIZE, FALSE);
+  g_autoptr (PangoLayout) title =
+      new_layout (sheet->cr, sheet->paper->title, FOOT_SIZE, FALSE);
+  const double y = sheet->page_height - MARGIN + FOOT / 2;
+
+  set_grey (sheet->cr, 0.4);
+  show (sheet, title, 0, y, NULL);
+  show (sheet, number, sheet->width - width_of (number), y, NULL);
+  set_grey (sheet->cr, 0);
+  cairo_show_page (sheet->cr);
+}
+
+static void
+next_page (Sheet *sheet)
+{
+  end_page (sheet);
+  sheet->page++;
+  sheet->y = MARGIN;
+}
+
+/* Goes on on the next page where there is no room for so much. */
+static void
+need (Sheet *sheet, double height)
+{
+  if (sheet->y + height > sheet->bottom && sheet->y > MARGIN)
+    next_page (sheet);
+}
+
+/* --- texts --- */
+
+/* Draws a layout line by line, so that a long paragraph goes on on the next
+ * page. */
+static void
+add_lines (Sheet *sheet, PangoLayout *layout, double x, const char *tag)
+{
+  PangoLayoutIter *iter = pango_layout_get_iter (layout);
+
+  cairo_tag_begin (sheet->cr, tag, NULL);
+  do
+    {
+      PangoLayoutLine *line = pango_layout_iter_get_line_readonly (iter);
+      PangoRectangle logical;
+      double height;
+
+      pango_layout_iter_get_line_extents (iter, NULL, &logical);
+      height = (double) logical.height / PANGO_SCALE;
+      if (sheet->y + height > sheet->bottom && sheet->y > MARGIN)
+        {
+          cairo_tag_end (sheet->cr, tag);
+          next_page (sheet);
+          cairo_tag_begin (sheet->cr, tag, NULL);
+        }
+      cairo_move_to (sheet->cr, MARGIN + x,
+                     sheet->y
+                         + (double) (pango_layout_iter_get_baseline (iter)
+                                     - logical.y)
+                               / PANGO_SCALE);
+      pango_cairo_show_layout_line (sheet->cr, line);
+      sheet->y += height;
+    }
+  while (pango_layout_iter_next_line (iter));
+  cairo_tag_end (sheet->cr, tag);
+  pango_layout_iter_free (iter);
+}
+
+static void
+add_title (Sheet *sheet)
+{
+  g_autoptr (PangoLayout) title =
+      new_layout (sheet->cr, sheet->paper->title, TITLE_SIZE, TRUE);
+
+  set_width (title, sheet->width);
+  add_lines (sheet, title, 0, "H1");
+  if (sheet->paper->subtitle != NULL)
+    {
+      g_autoptr (PangoLayout) subtitle =
+          new_layout (sheet->cr, sheet->paper->subtitle, TEXT_SIZE, FALSE);
+
+      set_width (subtitle, sheet->width);
+      set_grey (sheet->cr, 0.35);
+      add_lines (sheet, subtitle, 0, "P");
+      set_grey (sheet->cr, 0);
+    }
+  sheet->y += GAP;
+}
+
+static void
+add_heading (Sheet *sheet, const char *text)
+{
+  g_autoptr (PangoLayout) layout =
+      new_layout (sheet->cr, text, HEADING_SIZE, TRUE);
+
+  set_width (layout, sheet->width);
+  sheet->y += GAP;
+  need (sheet, height_of (layout) + KEPT_WITH);
+  add_lines (sheet, layout, 0, "H2");
+  sheet->y += GAP / 2;
+}
+
+static void
+add_text (Sheet *sheet, const char *text)
+{
+  g_autoptr (PangoLayout) layout =
+      new_layout (sheet->cr, text, TEXT_SIZE, FALSE);
+
+  set_width (layout, sheet->width);
+  add_lines (sheet, layout, 0, "P");
+  sheet->y += GAP;
+}
+
+static void
+add_item (Sheet *sheet, const char *text)
+{
+  g_autoptr (PangoLayout) bullet =
+      new_layout (sheet->cr, "•", TEXT_SIZE, FALSE);
+  g_autoptr (PangoLayout) layout =
+      new_layout (sheet->cr, text, TEXT_SIZE, FALSE);
+
+  set_width (layout, sheet->width - BULLET);
+  need (sheet, height_of (bullet));
+  show (sheet, bullet, 0, sheet->y, NULL);
+  add_lines (sheet, layout, BULLET, "LI");
+  sheet->y += GAP / 3;
+}
+
+/* --- tables --- */
+
+/* Where the columns of a table are. */
+typedef struct
+{
+  const QmPaperTable *table;
+  double x[COLUMNS_MAX];
+  double widths[COLUMNS_MAX];
+  guint n;
+} Columns;
+
+static gboolean
+is_bold (const QmPaperRow *row, guint column)
+{
+  return row->kind == QM_ROW_SECTION || row->cells[column].best
+         || (row->kind == QM_ROW_STRONG && column == 0);
+}
+
+/* How wide a text is in one line, and its widest word. */
+static void
+measure (Sheet *sheet, const char *text, double *natural, double *least)
+{
+  g_autoptr (PangoLayout) layout =
+      new_layout (sheet->cr, text, CELL_SIZE, TRUE);
+  g_auto (GStrv) words = g_strsplit_set (text, " \n", -1);
+
+  *natural = MAX (*natural, width_of (layout));
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      g_autoptr (PangoLayout) word =
+          new_layout (sheet->cr, words[i], CELL_SIZE, TRUE);
+
+      *least = MAX (*least, width_of (word));
+    }
+}
+
+/* The first column as wide as it likes up to a third, the others alike as far
+ * as their words let them. */
+static void
+lay_columns (Sheet *sheet, const QmPaperTable *table, Columns *columns)
+{
+  double natural[COLUMNS_MAX] = { 0 };
+  double least[COLUMNS_MAX] = { 0 };
+  double sum = 0, room, x = 0;
+
+  columns->table = table;
+  columns->n = MIN (table->n_columns, COLUMNS_MAX);
+  for (guint i = 0; i < columns->n; i++)
+    {
+      measure (sheet, table->heads[i], &natural[i], &least[i]);
+      for (guint j = 0; j < table->rows->len; j++)
+        {
+          const QmPaperRow *row = &g_array_index (table->rows, QmPaperRow, j);
+
+          if (row->cells[i].text != NULL && row->kind != QM_ROW_SECTION)
+            measure (sheet, row->cells[i].text, &natural[i], &least[i]);
+        }
+      sum += natural[i];
+    }
+  room = sheet->width - COLUMN_GAP * (columns->n - 1);
+  for (guint i = 0; i < columns->n; i++)
+    columns->widths[i] = natural[i];
+  if (sum > room && columns->n > 1)
+    {
+      double first = CLAMP (natural[0], 0, room / 3);
+
+      columns->widths[0] = first;
+      for (guint i = 1; i < columns->n; i++)
+        columns->widths[i] = (room - first) / (columns->n - 1);
+    }
+  else if (sum > room)
+    columns->widths[0] = room;
+  else
+    columns->widths[0] += room - sum;
+  for (guint i = 0; i < columns->n; i++)
+    {
+      columns->x[i] = x;
+      x += columns->widths[i] + COLUMN_GAP;
+    }
+}
+
+static double
+row_height (Sheet *sheet, const Columns *columns, const QmPaperRow *row)
+{
+  double height = 0;
+
+  for (guint i = 0; i < columns->n; i++)
+    {
+      const char *text = row->cells[i].text;
+      g_autoptr (PangoLayout) layout =
+          new_layout (sheet->cr, text != NULL ? text : "–", CELL_SIZE,
+                      is_bold (row, i));
+
+      set_width (layout, row->kind == QM_ROW_SECTION ? sheet->width
+                                                     : columns->widths[i]);
+      height = MAX (height, height_of (layout));
+      if (row->kind == QM_ROW_SECTION)
+        break;
+    }
+  return height + 2 * ROW_PAD;
+}
+
+static void
+fill_row (Sheet *sheet, double height, double grey)
+{
+  cairo_save (sheet->cr);
+  set_grey (sheet->cr, grey);
+  cairo_rectangle (sheet->cr, MARGIN - 3, sheet->y, sheet->width + 6, height);
+  cairo_fill (sheet->cr);
+  cairo_restore (sheet->cr);
+}
+
+static void
+rule (Sheet *sheet, double grey)
+{
+  cairo_save (sheet->cr);
+  set_grey (sheet->cr, grey);
+  cairo_rectangle (sheet->cr, MARGIN - 3, sheet->y - 0.25, sheet->width + 6,
+                   0.5);
+  cairo_fill (sheet->cr);
+  cairo_restore (sheet->cr);
+}
+
+static void
+draw_row (Sheet *sheet,
+          const Columns *columns,
+          const QmPaperRow *row,
+          const char *tag)
+{
+  double height = row_height (sheet, columns, row);
+
+  if (row->kind == QM_ROW_SECTION)
+    fill_row (sheet, height, 0.92);
+  cairo_tag_begin (sheet->cr, "TR", NULL);
+  for (guint i = 0; i < columns->n; i++)
+    {
+      const char *text = row->cells[i].text;
+      g_autoptr (PangoLayout) layout =
+          new_layout (sheet->cr, text != NULL ? text : "–", CELL_SIZE,
+                      is_bold (row, i));
+
+      set_width (layout, row->kind == QM_ROW_SECTION ? sheet->width
+                                                     : columns->widths[i]);
+      if (i > 0)
+        pango_layout_set_alignment (layout, PANGO_ALIGN_RIGHT);
+      show (sheet, layout, columns->x[i], sheet->y + ROW_PAD,
+            i == 0 ? "TH" : tag);
+      if (row->kind == QM_ROW_SECTION)
+        break;
+    }
+  cairo_tag_end (sheet->cr, "TR");
+  sheet->y += height;
+}
+
+static void
+draw_heads (Sheet *sheet, const Columns *columns)
+{
+  g_autofree QmPaperCell *cells = g_new0 (QmPaperCell, columns->n);
+  QmPaperRow row = { .kind = QM_ROW_PLAIN, .cells = cells };
+
+  for (guint i = 0; i < columns->n; i++)
+    {
+      cells[i].text = columns->table->heads[i];
+      cells[i].best = TRUE;
+    }
+  draw_row (sheet, columns, &row, "TH");
+  rule (sheet, 0);
+}
+
+/* A section stays with its first row. */
+static double
+height_with_next (Sheet *sheet, const Columns *columns, guint index)
+{
+  const GArray *rows = columns->table->rows;
+  const QmPaperRow *row = &g_array_index (rows, QmPaperRow, index);
+  double height = row_height (sheet, columns, row);
+
+  if (row->kind == QM_ROW_SECTION && index + 1 < rows->len)
+    height += row_height (sheet, columns,
+                          &g_array_index (rows, QmPaperRow, index + 1));
+  return height;
+}
+
+static void
+add_table (Sheet *sheet, const QmPaperTable *table)
+{
+  Columns columns = { 0 };
+  double top;
+
+  if (table->rows->len == 0)
+    return;
+  lay_columns (sheet, table, &columns);
+  need (sheet, KEPT_WITH + height_with_next (sheet, &columns, 0));
+  cairo_tag_begin (sheet->cr, "Table", NULL);
+  draw_heads (sheet, &columns);
+  top = sheet->y;
+  for (guint i = 0; i < table->rows->len; i++)
+    {
+      /* What is higher than a page is cut at its end. */
+      if (sheet->y + height_with_next (sheet, &columns, i) > sheet->bottom
+          && sheet->y > top)
+        {
+          cairo_tag_end (sheet->cr, "Table");
+          next_page (sheet);
+          cairo_tag_begin (sheet->cr, "Table", NULL);
+          draw_heads (sheet, &columns);
+          top = sheet->y;
+        }
+      draw_row (sheet, &columns, &g_array_index (table->rows, QmPaperRow, i),
+                "TD");
+      rule (sheet, 0.85);
+    }
+  cairo_tag_end (sheet->cr, "Table");
+  sheet->y += GAP;
+}
+
+/* --- the document --- */
+
+/* Draws everything.  Returns the number of pages. */
+static guint
+draw (Sheet *sheet)
+{
+  sheet->page = 1;
+  sheet->y = MARGIN;
+  add_title (sheet);
+  for (guint i = 0; i < sheet->paper->blocks->len; i++)
+    {
+      const QmPaperBlock *block =
+          &g_array_index (sheet->paper->blocks, QmPaperBlock, i);
+
+      switch (block->kind)
+        {
+        case QM_PAPER_HEADING:
+          add_heading (sheet, block->text);
+          break;
+        case QM_PAPER_ITEM:
+          add_item (sheet, block->text);
+          break;
+        case QM_PAPER_TABLE:
+          add_table (sheet, block->table);
+          break;
+        case QM_PAPER_TEXT:
+        default:
+          add_text (sheet, block->text);
+          break;
+        }
+    }
+  end_page (sheet);
+  return sheet->page;
+}
+
+static cairo_status_t
+append_cb (void *closure, const unsigned char *data, unsigned int length)
+{
+  g_byte_array_append (closure, data, length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+static cairo_status_t
+forget_cb (void *closure, const unsigned char *data, unsigned int length)
+{
+  return CAIRO_STATUS_SUCCESS;
+}
+
+/* Lays out on a surface; what it says of the document makes the bytes depend on
+ * nothing else.  FALSE where Cairo failed. */
+static gboolean
+write_pages (Sheet *sheet, cairo_surface_t *surface, guint *n_pages)
+{
+  gboolean done;
+
+  cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_TITLE,
+                                  sheet->paper->title);
+  cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_CREATOR,
+                                  "Quartermaster");
+  /* The empty date is left out; otherwise it is the time of day. */
+  cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
+  sheet->cr = cairo_create (surface);
+  *n_pages = draw (sheet);
+  cairo_destroy (sheet->cr);
+  cairo_surface_finish (surface);
+  done = cairo_surface_status (surface) == CAIRO_STATUS_SUCCESS;
+  cairo_surface_destroy (surface);
+  return done;
+}
+
+GBytes *
+qm_paper_to_pdf (const QmPaper *paper, QmPageSize size, guint *n_pages)
+{
+  const double width = size == QM_PAGE_LETTER ? 612 : 595.276;
+  const double height = size == QM_PAGE_LETTER ? 792 : 841.89;
+  Sheet sheet = { .paper = paper, .page_height = height };
+  GByteArray *bytes;
+  guint n;
+
+  g_return_val_if_fail (paper != NULL, NULL);
+
+  sheet.width = width - 2 * MARGIN;
+  sheet.bottom = height - MARGIN;
+  /* Once to count the pages, and once to write them. */
+  if (!write_pages (&sheet,
+                    cairo_pdf_surface_create_for_stream (forget_cb, NULL, width,
+                                                         height),
+                    &sheet.n_pages))
+    return NULL;
+  bytes = g_byte_array_new ();
+  if (!write_pages (&sheet,
+                    cairo_pdf_surface_create_for_stream (append_cb, bytes,
+                                                         width, height),
+                    &n))
+    {
+      g_byte_array_unref (bytes);
+      return NULL;
+    }
+  if (n_pages != NULL)
+    *n_pages = n;
+  return g_byte_array_free_to_bytes (bytes);
+}
