@@ -165,7 +165,7 @@ qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
       break;
     case QM_CSV_ROW_TAX:
       /* "Split payment": who buys pays the tax to the state. */
-      if (micros != draft->table_tax
+      if ((draft->table_tax == 0 || micros != draft->table_tax)
           && !(micros < 0 && micros == -quote->tax_minor))
         qm_csv_add_amount (&quote->tax_minor, micros);
       break;

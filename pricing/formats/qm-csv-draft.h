@@ -41,6 +41,7 @@ typedef struct
   gint64 after_tax;  /* discounts that stand below the tax, > 0 */
   gint64 pending;    /* those below what is to be paid, > 0: they count if that
                         is written again below them */
+  gint64 by_payment; /* of the discounts those that depend on the payment */
   char *tier;        /* what the last line sells, if its price depends on how
                         many are bought */
   guint again;       /* the first line below a header that is repeated below

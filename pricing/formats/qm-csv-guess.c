@@ -398,6 +398,40 @@ qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
   guess_formats (mapping, sheet);
 }
 
+/* Whether a name is those of a quantity and of a price, as where columns of a
+ * PDF stand too close: "Menge / Einzelpreis / Quantité". */
+static gboolean
+names_both (const char *name)
+{
+  g_auto (GStrv) parts = g_strsplit (name, "/", 0);
+  gboolean quantity = FALSE, price = FALSE;
+
+  for (guint i = 0; parts[i] != NULL; i++)
+    {
+      int tax;
+      QmCsvField field = qm_csv_field_of (parts[i], &tax);
+
+      quantity = quantity || field == QM_CSV_QUANTITY;
+      price = price || field == QM_CSV_PRICE;
+    }
+  return quantity && price;
+}
+
+gboolean
+qm_csv_mapping_is_merged (const QmCsvMapping *mapping, const QmSheet *sheet)
+{
+  g_return_val_if_fail (mapping != NULL && sheet != NULL, FALSE);
+
+  if (mapping->header_row < 0
+      || qm_csv_mapping_column (mapping, QM_CSV_QUANTITY) >= 0)
+    return FALSE;
+  for (guint i = 0; i < mapping->columns->len; i++)
+    if (qm_csv_mapping_field (mapping, i) == QM_CSV_IGNORED
+        && names_both (qm_sheet_cell (sheet, (guint) mapping->header_row, i)))
+      return TRUE;
+  return FALSE;
+}
+
 QmCsvMapping *
 qm_csv_mapping_guess (const char *data, gsize size, GError **error)
 {

@@ -448,8 +448,8 @@ read_glued (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
 static gboolean
 read_day (const char *text, QmDateOrder order, gboolean bare, QmDate *date)
 {
-  static const char *const before[] = { "den ",  "le ", "li ", "il ",
-                                        "dnia ", "a ",  "em ", "d. " };
+  static const char *const before[] = { "den ", "le ", "li ", "il ", "dnia ",
+                                        "a ",   "em ", "d. ", "am " };
 
   text += strspn (text, " ");
   for (guint i = 0; i < G_N_ELEMENTS (before); i++)

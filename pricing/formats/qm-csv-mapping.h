@@ -71,6 +71,11 @@ guint qm_csv_header_score (const QmSheet *sheet, guint row);
  * decided: everything else is guessed from the sheet. */
 void qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet);
 
+/* Whether a column that is not used has the quantities and the prices together,
+ * and none has the quantities: as it stands, each line would be of one. */
+gboolean qm_csv_mapping_is_merged (const QmCsvMapping *mapping,
+                                   const QmSheet *sheet);
+
 /* What the header of a file is remembered by: 16 hexadecimal digits; NULL where
  * the mapping has no header row. */
 char *qm_csv_mapping_fingerprint (const QmCsvMapping *mapping,

@@ -40,7 +40,8 @@ static const RowWords rows[] = {
     "zahlbetrag brutto|total c iva|importe a pagar|totale a pagare|"
     "te betalen bedrag|te voldoen|total final|kwota do "
     "zaplaty|brutto|gross|ttc|bruto|lordo|"
-    "totale lordo|total bruto|total ttc eur" },
+    "totale lordo|total bruto|total ttc eur|zahlbar ohne abzug|zahlbar netto|"
+    "zu bezahlen|total tvac|payable amount" },
   { QM_CSV_ROW_NET,
     "subtotal|sub total|net|net total|total net|net amount|total excl|"
     "total excluding|total ex|total before tax|merchandise total|"
@@ -52,7 +53,8 @@ static const RowWords rows[] = {
     "suma netto|wartosc netto|kwota netto|suma czesciowa|imponibile scontato|"
     "base imponivel|valor liquido|total s iva|total hors taxe|"
     "total hors taxes|total ex vat|zwischensumme netto|netto summe|"
-    "total base imponible|totaal netto|summe exkl|nettogesamtbetrag" },
+    "total base imponible|totaal netto|summe exkl|nettogesamtbetrag|"
+    "total htva" },
   { QM_CSV_ROW_TAX,
     "tax|vat|sales tax|gst|hst|pst|estimated tax|total tax|tax amount|"
     "vat amount|mwst|mehrwertsteuer|ust|umsatzsteuer|zzgl mwst|zzgl ust|"

@@ -205,7 +205,12 @@ are_gross (const QmCsvDraft *draft, gint64 lines)
     return FALSE;
   return qm_csv_is_same (draft, quote->payable_minor, lines)
          && (find_tax (draft) > 0
-             || (draft->gross && !is_stated (quote->tax_minor)));
+             || (draft->gross
+                 && (!is_stated (quote->tax_minor)
+                     || qm_csv_tax_rate (quote->payable_minor
+                                             - quote->tax_minor,
+                                         quote->tax_minor, 2)
+                            > 0)));
 }
 
 void

@@ -335,6 +335,49 @@ settle_roles (QmCsvDraft *draft)
                     "does not count."));
 }
 
+/* Whether a total is written, and whether one is such an amount. */
+static gboolean
+has_total_of (const QmCsvDraft *draft, gint64 amount, gboolean *any)
+{
+  gint64 others[] = { draft->before, draft->after,
+                      draft->quote->payable_minor };
+  gboolean found = FALSE;
+
+  *any = draft->nets->len > 0;
+  for (guint i = 0; i < draft->nets->len; i++)
+    found = found
+            || qm_csv_is_same (draft, g_array_index (draft->nets, gint64, i),
+                               amount);
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    {
+      *any = *any || is_stated (others[i]);
+      found = found || qm_csv_is_same (draft, others[i], amount);
+    }
+  return found;
+}
+
+/* A discount that depends on the payment counts where a total contains it. */
+static void
+settle_payment (QmCsvDraft *draft)
+{
+  QmQuote *quote = draft->quote;
+  gint64 with =
+      qm_csv_allow (quote, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED));
+  gint64 without;
+  gboolean any;
+
+  if (draft->by_payment <= 0 || !is_stated (with)
+      || or_nothing (quote->discount_minor) < draft->by_payment
+      || __builtin_add_overflow (with, draft->by_payment, &without)
+      || has_total_of (draft, with, &any)
+      || (any && !has_total_of (draft, without, &any)))
+    return;
+  quote->discount_minor -= draft->by_payment;
+  qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
+                        _ ("A discount that depends on the payment is in no "
+                           "total, so it was not taken off."));
+}
+
 /* A discount of which the percentage alone is written is taken off, unless the
  * totals do not know of it. */
 static void
@@ -522,10 +565,12 @@ qm_csv_draft_finish (QmCsvDraft *draft)
   to_minor (quote, &quote->charge_minor);
   to_minor (quote, &quote->tax_minor);
   to_minor (quote, &quote->payable_minor);
+  to_minor (quote, &draft->by_payment);
   finish_lines (draft);
   qm_csv_settle_taxed_totals (draft);
   settle_repeated (draft);
   qm_csv_settle_tax_rows (draft);
+  settle_payment (draft);
   settle_roles (draft);
   settle_percent (draft);
   place_generic (draft);

@@ -451,7 +451,10 @@ is_exchange_rate (const char *words)
   static const char list[] =
       "kurs nbp|wechselkurs|umrechnungskurs|exchange rate|fx rate|"
       "taux de change|tipo de cambio|tasso di cambio|taxa de cambio|"
-      "wisselkoers|kurs wymiany|kurs eur|kurs usd";
+      "wisselkoers|kurs wymiany|kurs eur|kurs usd|equivalente en|"
+      "equivalente em|equivalent in|equivalent en|equivalent to|gegenwert|"
+      "umgerechnet|controvalore|equivalente in|rownowartosc|tegenwaarde|"
+      "contre valeur|contravalor";
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (words);
 
@@ -475,16 +478,35 @@ is_in_other_currency (QmCsvReader *reader,
          && strcmp (currency, named->currency) != 0;
 }
 
+/* "Rundung", "Arrotondamento": what makes the total a round one. */
+static gboolean
+is_rounding (const char *words)
+{
+  static const char list[] =
+      "rundung|rundungsdifferenz|rounding|rounding difference|arrondi|"
+      "difference d arrondi|redondeo|arrotondamento|afronding|"
+      "afrondingsverschil|arredondamento|zaokraglenie|avrundning";
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  return qm_csv_phrases_find (qm_csv_phrases_once (&set, list), normal,
+                              strlen (normal))
+         != 0;
+}
+
 /* Leaves a row below the lines out that is no amount of the quote. */
 static gboolean
 read_beside (QmCsvReader *reader, guint row, const char *words)
 {
   QmCsvDraft *draft = find_draft_above (reader, row);
 
-  if (draft == NULL || !draft->has_totals
-      || (!is_exchange_rate (words)
-          && !(qm_csv_row_kind_of (words) != QM_CSV_ROW_LINE
-               && is_in_other_currency (reader, draft, words))))
+  if (draft == NULL || !draft->has_totals)
+    return FALSE;
+  if (is_rounding (words))
+    return TRUE;
+  if ((!is_exchange_rate (words)
+       && !(qm_csv_row_kind_of (words) != QM_CSV_ROW_LINE
+            && is_in_other_currency (reader, draft, words))))
     return FALSE;
   note_row (reader, draft->quote, row, words,
             _ ("“%s” is a rate, or an amount in another currency; it was left "
@@ -548,6 +570,9 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
     return TRUE;
   note_gross (reader, draft, row, kind, words);
   read_gross (reader, draft, row, kind, micros);
+  if (kind == QM_CSV_ROW_DISCOUNT && qm_csv_words_are_of_payment (words)
+      && draft->pending == 0 && draft->after_tax == 0)
+    draft->by_payment += ABS (micros);
   if (kind == QM_CSV_ROW_DISCOUNT)
     note_row (reader, draft->quote, row, words,
               _ ("“%s” was read as a discount of the whole quote."));

@@ -86,7 +86,8 @@ static const FieldWords fields[] = {
     "prix mensuel|loyer mensuel|prix par mois|precio mensual|precio al mes|"
     "cuota mensual|prezzo mensile|prezzo al mese|canone mensile|canone|"
     "prijs per maand|maandprijs|huurprijs|preco mensal|mensalidade|"
-    "valor mensal|cena miesieczna|cena za miesiac|czynsz" },
+    "valor mensal|cena miesieczna|cena za miesiac|czynsz|loyer|loyers|"
+    "mensualite|leasingrate|monatsrate|miete|huur|renda" },
   { QM_CSV_BASE_QUANTITY,
     "per|price per|base quantity|price unit|pe|preiseinheit|pro" },
   { QM_CSV_DISCOUNT,
@@ -114,7 +115,9 @@ static const FieldWords fields[] = {
     "montante|valor|mt|mnt|mt total|mnt total|vlr total|vl total|px total|"
     "wartosc|wartosc netto|razem|suma|kwota|kwota netto|"
     "wartosc brutto|belob|summa|sum|celkem|totale mensile|monthly total|"
-    "total mensuel|total mensual" },
+    "total mensuel|total mensual|total loyers|total des loyers|gesamtmiete|"
+    "summe raten|summe der raten|"
+    "total cuotas|totale canoni|totaal huur|totaal termijnen|suma rat" },
   { QM_CSV_CURRENCY,
     "currency|ccy|curr|currency code|wahrung|waehrung|devise|monnaie|moneda|"
     "divisa|valuta|munt|moeda|waluta|mena" },
@@ -136,7 +139,9 @@ static const FieldWords fields[] = {
     "angebots nummer|proposta comercial|oferta comercial|offre commerciale|"
     "offre de prix|offerta commerciale|kostenvoranschlag|price quotation|"
     "quotation ref|commercial proposal|proposal number|proposal no|"
-    "unser angebot|notre offre|onze offerte" },
+    "unser angebot|notre offre|onze offerte|soumission|soumission "
+    "no|proposition|proposition no|proposition commerciale|"
+    "numero de soumission|no de soumission|soumission n" },
   { QM_CSV_ISSUED,
     "date|quote date|issue date|issued|issued on|quotation date|offer date|"
     "datum|vom|d d|angebotsdatum|ausgestellt am|date du devis|date d "
@@ -155,7 +160,8 @@ static const FieldWords fields[] = {
     "valid from|gultig ab|gueltig ab|gultig von|valable a partir du|"
     "valido desde|valido dal|geldig vanaf|valido de|wazna od" },
   { QM_CSV_VALID_UNTIL,
-    "valid until|valid to|valid till|valid|valid for|prices valid|"
+    "vigencia|vigencia de la oferta|vigente hasta|valid until|valid to|valid "
+    "till|valid|valid for|prices valid|"
     "prices valid until|offer valid until|quote valid until|offer valid|"
     "quote valid through|quotation valid until|validity period|"
     "period of validity|validity|expires|expires on|expiry|expiration|"
@@ -420,6 +426,9 @@ field_of_parts (const char *name)
                             ? qm_csv_field_of (parts[i], &tax)
                             : QM_CSV_IGNORED;
 
+      /* "Remise / Korting %" */
+      if (part == QM_CSV_DISCOUNT_PERCENT && field == QM_CSV_DISCOUNT)
+        field = part;
       if (part != QM_CSV_IGNORED && field != QM_CSV_IGNORED && part != field)
         return QM_CSV_IGNORED;
       field = part != QM_CSV_IGNORED ? part : field;

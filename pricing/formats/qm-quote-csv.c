@@ -235,6 +235,35 @@ read_heading (QmCsvReader *reader, guint row)
   return TRUE;
 }
 
+/* Whether a row is the rest of the header above it, as where the names of
+ * columns stand on several lines: words in columns of amounts, and no number.
+ */
+static gboolean
+is_rest_of_header (QmCsvReader *reader, guint row)
+{
+  guint n = qm_sheet_n_cells (reader->sheet, row);
+
+  if (reader->is_ours || reader->mapping->header_row + 1 != (int) row
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_DESCRIPTION)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER)
+      || (qm_csv_cell_is_empty (reader, row, QM_CSV_PRICE)
+          && qm_csv_cell_is_empty (reader, row, QM_CSV_TOTAL)))
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    if (strpbrk (qm_sheet_cell (reader->sheet, row, i), "0123456789=") != NULL)
+      return FALSE;
+  return TRUE;
+}
+
+/* It may have the currency. */
+static void
+read_rest_of_header (QmCsvReader *reader, guint row)
+{
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
+    qm_csv_head_take_currency (reader->head,
+                               qm_sheet_cell (reader->sheet, row, i));
+}
+
 /* A row with nothing that a line needs. */
 static gboolean
 is_loose (QmCsvReader *reader, guint row)
@@ -387,6 +416,11 @@ read_row (QmCsvReader *reader, guint row)
       || read_heading (reader, row) || qm_csv_read_total_table (reader, row)
       || qm_csv_read_total_row (reader, row))
     return;
+  if (is_rest_of_header (reader, row))
+    {
+      read_rest_of_header (reader, row);
+      return;
+    }
   if (is_loose (reader, row))
     {
       read_loose (reader, row);

@@ -186,6 +186,15 @@ read_table (QmImport *import, const Document *document, GError **error)
       import->mapping_reason = g_strdup (reason->message);
       return TRUE;
     }
+  if (import->mapping_guessed && import->sample != NULL
+      && qm_csv_mapping_is_merged (import->mapping, import->sample))
+    {
+      import->mapping_wanted = TRUE;
+      import->mapping_reason = g_strdup (
+          _ ("It is not clear which column holds the quantity: one seems to "
+             "hold it together with the price."));
+      return TRUE;
+    }
   return take_quotes (import,
                       qm_quote_csv_read (document->data, document->size,
                                          import->mapping, document->n_above,

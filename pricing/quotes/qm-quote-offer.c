@@ -428,7 +428,14 @@ net_of_document (const QmQuote *quote, gint64 computed)
     return computed;
   if (is_stated (quote->tax_minor) && quote->tax_minor >= 0
       && quote->tax_minor < payable)
-    return payable - quote->tax_minor;
+    {
+      gint64 net = payable - quote->tax_minor;
+
+      /* What is to be paid may have been made a round amount. */
+      return is_stated (quote->net_minor) && ABS (net - quote->net_minor) <= 5
+                 ? quote->net_minor
+                 : net;
+    }
   return is_stated (computed) && payable >= computed ? computed : payable;
 }
 

@@ -266,6 +266,16 @@ is_net_after (const QmQuote *quote, gint64 lines, guint n_lines)
          && distance (quote->net_minor, after) <= n_lines;
 }
 
+/* Whether an amount is a round one in place of another, as where the smallest
+ * coin is one of five or ten: "30,368.90" for 30,368.89. */
+static gboolean
+is_rounded (gint64 amount, gint64 exact)
+{
+  return is_stated (exact)
+         && ((amount % 5 == 0 && distance (amount, exact) <= 2)
+             || (amount % 10 == 0 && distance (amount, exact) <= 5));
+}
+
 /* What is to be paid, from the net amount or else the lines. */
 static guint
 check_payable (QmQuote *quote, gint64 lines, guint n_lines)
@@ -284,7 +294,8 @@ check_payable (QmQuote *quote, gint64 lines, guint n_lines)
   if (is_net_after (quote, lines, n_lines))
     before = after;
   if ((is_stated (after) && is_stated (quote->net_minor)
-       && distance (quote->payable_minor, after) <= 1)
+       && (distance (quote->payable_minor, after) <= 1
+           || is_rounded (quote->payable_minor, after)))
       || !is_stated (before))
     return 0;
   if (gross_lines && is_stated (allow (quote, lines))

@@ -21,6 +21,9 @@ GKeyFile *procurement_expected (const char *file);
 /* The quotes that are read from a document. (transfer full): of QmQuote. */
 GPtrArray *procurement_quotes (const char *file, GBytes *bytes);
 
+/* Whether it is asked which of its columns is what. */
+gboolean procurement_asks_columns (const char *file, GBytes *bytes);
+
 /* Reads a document and ends the test where it does not come to what a person
  * reads off it, or to a question.
  *

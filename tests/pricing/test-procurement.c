@@ -91,7 +91,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   procurement_begin ();
   names = procurement_files (endings);
-  g_assert_cmpuint (names->len, >=, 162);
+  g_assert_cmpuint (names->len, >=, 174);
   for (guint i = 0; i < names->len; i++)
     {
       const char *name = g_ptr_array_index (names, i);
