@@ -181,7 +181,8 @@ append_table (GString *out,
   for (guint i = 0; i < table->n_columns; i++)
     columns[i] =
         (QmCliColumn){ .title = table->heads[i],
-                       .alignment = i == 0 ? QM_CLI_LEFT : QM_CLI_RIGHT,
+                       .alignment =
+                           i == 0 || table->words ? QM_CLI_LEFT : QM_CLI_RIGHT,
                        .shrink = LEAST_WIDTH };
   shown = qm_cli_table_new (columns, table->n_columns);
   for (guint i = 0; i < table->rows->len; i++)

@@ -151,7 +151,7 @@ append_table (GString *out, const QmPaperTable *table)
     append_cell (out, table->heads[i], FALSE);
   g_string_append (out, "|\n");
   for (guint i = 0; i < table->n_columns; i++)
-    g_string_append (out, i == 0 ? "| --- " : "| ---: ");
+    g_string_append (out, i == 0 || table->words ? "| --- " : "| ---: ");
   g_string_append (out, "|\n");
   for (guint i = 0; i < table->rows->len; i++)
     {

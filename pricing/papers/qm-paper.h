@@ -44,8 +44,9 @@ typedef struct
 {
   char *name; /* of the sheet */
   guint n_columns;
-  char **heads; /* NULL at the end */
-  GArray *rows; /* of QmPaperRow */
+  char **heads;   /* NULL at the end */
+  GArray *rows;   /* of QmPaperRow */
+  gboolean words; /* cells are read, not compared: they begin at the left */
 } QmPaperTable;
 
 typedef struct

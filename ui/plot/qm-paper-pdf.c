@@ -310,7 +310,7 @@ lay_columns (Sheet *sheet, const QmPaperTable *table, Columns *columns)
   else if (sum > room)
     columns->widths[0] = room;
   else
-    columns->widths[0] += room - sum;
+    columns->widths[table->words ? columns->n - 1 : 0] += room - sum;
   for (guint i = 0; i < columns->n; i++)
     {
       columns->x[i] = x;
@@ -380,7 +380,7 @@ draw_row (Sheet *sheet,
 
       set_width (layout, row->kind == QM_ROW_SECTION ? sheet->width
                                                      : columns->widths[i]);
-      if (i > 0)
+      if (i > 0 && !columns->table->words)
         pango_layout_set_alignment (layout, PANGO_ALIGN_RIGHT);
       show (sheet, layout, columns->x[i], sheet->y + ROW_PAD,
             i == 0 ? "TH" : tag);
@@ -480,6 +480,8 @@ draw (Sheet *sheet)
           break;
         case QM_PAPER_TEXT:
         default:
+          if (i > 0 && block[-1].kind == QM_PAPER_ITEM)
+            sheet->y += GAP * 2 / 3;
           add_text (sheet, block->text);
           break;
         }
