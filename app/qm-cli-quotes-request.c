@@ -215,34 +215,6 @@ to_json (const QmRequest *request,
 
 /* --- the command --- */
 
-/* The question, as a portfolio where it is of several models. */
-static QmQuestion *
-read_question (Typed *typed,
-               GStrv files,
-               const QmCatalog *catalog,
-               GError **error)
-{
-  g_autoptr (QmQuestion) question = NULL;
-  g_auto (GStrv) models = NULL;
-
-  if (!qm_cli_question_open (&typed->question, files, catalog, error)
-      || (models =
-              qm_cli_question_models (&typed->question, catalog, TRUE, error))
-             == NULL
-      || (question = qm_cli_question_read (&typed->question, catalog, error))
-             == NULL)
-    return NULL;
-  for (guint i = 0;
-       typed->question.troubles != NULL && i < typed->question.troubles->len;
-       i++)
-    qm_cli_store_warn (g_ptr_array_index (typed->question.troubles, i));
-  if (g_strv_length (models) == 1)
-    question->model = g_strdup (models[0]);
-  for (guint i = 0; g_strv_length (models) > 1 && models[i] != NULL; i++)
-    qm_question_add_run (question, models[i], 1);
-  return g_steal_pointer (&question);
-}
-
 /* The quotes of "--against"; *comparison is NULL where it was not given. */
 static gboolean
 compare (const Typed *typed,
@@ -347,7 +319,9 @@ qm_cli_quotes_request (const char *const *arguments, GError **error)
   if (!qm_cli_paper_read (&typed.paper, &form, error)
       || !read_terms (&typed, &terms, error)
       || (catalog = qm_cli_catalog_load (error)) == NULL
-      || (question = read_question (&typed, files, catalog, error)) == NULL)
+      || (question =
+              qm_cli_question_whole (&typed.question, files, catalog, error))
+             == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
   if (typed.json || g_str_equal (form.format, "json"))
     locale = qm_cli_c_locale_enter ();

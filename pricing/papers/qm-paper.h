@@ -89,6 +89,10 @@ void qm_paper_cell_set (QmPaperCell *cell, char *text, char *number);
  * in bold.  (transfer full) */
 char *qm_paper_to_markdown (const QmPaper *paper);
 
+/* The document as LaTeX, complete, with packages that every installation has
+ * (booktabs, longtable).  (transfer full) */
+char *qm_paper_to_latex (const QmPaper *paper);
+
 /* The first table as CSV (RFC 4180): numbers where cells have one.
  * (transfer full) */
 GBytes *qm_paper_to_csv (const QmPaper *paper);

@@ -9,34 +9,13 @@
 #include "pricing/papers/qm-request-paper.h"
 #include "pricing/papers/qm-request-ubl.h"
 #include "ui/advisor/qm-results-files.h"
-#include "ui/plot/qm-paper-pdf.h"
 
 #include <glib/gi18n-lib.h>
-
-/* What the user's printer has, as far as it is one of the two. */
-static QmPageSize
-page_size (void)
-{
-  return g_str_equal (gtk_paper_size_get_default (), GTK_PAPER_NAME_LETTER)
-             ? QM_PAGE_LETTER
-             : QM_PAGE_A4;
-}
 
 static void
 done_cb (gpointer owner, const char *message)
 {
   qm_quotes_page_tell (owner, message);
-}
-
-static GBytes *
-to_pdf (const QmPaper *paper, GError **error)
-{
-  GBytes *bytes = qm_paper_to_pdf (paper, page_size (), NULL);
-
-  if (bytes == NULL)
-    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
-                         _ ("the pages could not be drawn"));
-  return bytes;
 }
 
 /* --- the comparison --- */
@@ -56,7 +35,7 @@ compared_bytes (gpointer owner,
                            _ ("no quotes are compared"));
       return NULL;
     }
-  return as_pdf != 0 ? to_pdf (paper, error) : qm_paper_to_ods (paper);
+  return as_pdf != 0 ? qm_results_pdf (paper, error) : qm_paper_to_ods (paper);
 }
 
 static void
@@ -93,25 +72,11 @@ compared_pdf_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
 /* --- the request for quotation --- */
 
-/* What the advisor asks, as one question: where it is about several models, as
- * a year with a training of each.  (transfer full) (nullable) */
+/* (transfer full) (nullable) */
 static QmQuestion *
 ask (QmQuotesPage *self)
 {
-  QmQuestion *question;
-  guint n;
-
-  if (self->advisor == NULL
-      || (n = qm_advisor_get_n_topics (self->advisor)) == 0)
-    return NULL;
-  question = qm_question_copy (qm_advisor_get_question (self->advisor, 0));
-  if (n == 1)
-    return question;
-  for (guint i = 0; i < n; i++)
-    qm_question_add_run (question,
-                         qm_advisor_get_question (self->advisor, i)->model, 1);
-  g_clear_pointer (&question->model, g_free);
-  return question;
+  return self->advisor != NULL ? qm_advisor_ask_whole (self->advisor) : NULL;
 }
 
 /* (transfer full): NULL with an error. */
@@ -144,7 +109,7 @@ request_bytes (gpointer owner,
   if (as_pdf == 0)
     return qm_request_ubl_write (request, "1");
   paper = qm_request_paper_new (request);
-  return to_pdf (paper, error);
+  return qm_results_pdf (paper, error);
 }
 
 /* The marked quotes, or else the selected one.  (transfer full) */
@@ -192,7 +157,7 @@ answers_bytes (gpointer owner, QmPlotFormat format, guint kinds, GError **error)
       qm_quote_compare_make (self->book, self->advisor, question, quotes);
   paper = qm_answers_paper_new (request, qm_advisor_get_catalog (self->advisor),
                                 comparison);
-  return to_pdf (paper, error);
+  return qm_results_pdf (paper, error);
 }
 
 static void
