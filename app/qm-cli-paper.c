@@ -263,7 +263,7 @@ qm_cli_paper_write (const QmPaper *paper, const QmCliForm *form, GError **error)
     bytes = qm_paper_to_ods (paper);
   else if (g_str_equal (form->format, "pdf"))
     bytes = qm_paper_to_pdf (paper, form->letter ? QM_PAGE_LETTER : QM_PAGE_A4,
-                             NULL);
+                             NULL, NULL, NULL);
   else
     bytes = take_text (to_text (paper));
   if (bytes == NULL)

@@ -12,9 +12,10 @@
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-paper.h"
 #include "app/qm-cli-question.h"
+#include "app/qm-cli-save.h"
 #include "app/qm-cli.h"
 #include "data/datadir.h"
-#include "pricing/papers/qm-proposal.h"
+#include "ui/plot/qm-proposal-pdf.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>
@@ -69,6 +70,25 @@ load_rules (void)
   return rules;
 }
 
+static gboolean
+write_paper (const QmProposal *proposal,
+             const QmPaper *paper,
+             const QmCliForm *form,
+             GError **error)
+{
+  g_autoptr (GBytes) bytes = NULL;
+
+  if (!g_str_equal (form->format, "pdf"))
+    return qm_cli_paper_write (paper, form, error);
+  bytes = qm_proposal_to_pdf (proposal, paper,
+                              form->letter ? QM_PAGE_LETTER : QM_PAGE_A4);
+  if (bytes != NULL)
+    return qm_cli_save (bytes, form->output, form->force, error);
+  g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,
+                       _ ("the pages could not be drawn"));
+  return FALSE;
+}
+
 static int
 propose (QmProposal *proposal, const QmCliForm *form, GError **error)
 {
@@ -78,6 +98,7 @@ propose (QmProposal *proposal, const QmCliForm *form, GError **error)
 
   proposal->rules = rules;
   paper = qm_proposal_paper_new (proposal);
+  proposal->rules = NULL;
   qm_funder_rules_free (rules);
   if (paper == NULL)
     {
@@ -88,7 +109,7 @@ propose (QmProposal *proposal, const QmCliForm *form, GError **error)
              "advise” says why"));
       return QM_CLI_EXIT_BAD_INPUT;
     }
-  written = qm_cli_paper_write (paper, form, error);
+  written = write_paper (proposal, paper, form, error);
   return !written                    ? QM_CLI_EXIT_BAD_INPUT
          : proposal->found.best >= 0 ? QM_CLI_EXIT_FOUND
                                      : QM_CLI_EXIT_NOTHING_FITS;

@@ -61,6 +61,9 @@ typedef struct
   char *title;
   char *subtitle; /* NULL: none */
   GArray *blocks; /* of QmPaperBlock */
+  char *caption;  /* of the one figure, which pages have and other forms have
+                     not; NULL: none */
+  guint figure;   /* before which block it stands */
 } QmPaper;
 
 /* Texts are copied.  (transfer full) */
@@ -69,6 +72,9 @@ void qm_paper_free (QmPaper *paper);
 
 /* Adds a heading, paragraph or item.  The text is copied. */
 void qm_paper_add (QmPaper *paper, QmPaperKind kind, const char *text);
+
+/* Says that the one figure stands here.  The caption is copied. */
+void qm_paper_add_figure (QmPaper *paper, const char *caption);
 
 /* Adds an empty table.  What it is given is copied.  (transfer none) */
 QmPaperTable *

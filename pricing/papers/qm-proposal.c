@@ -149,7 +149,7 @@ add_request (const QmProposalMaker *maker)
              "are carried out: %s."),
           money, gpus, machine, work);
 
-  qm_paper_add (maker->paper, QM_PAPER_HEADING, _ ("What is asked for"));
+  qm_paper_add (maker->paper, QM_PAPER_HEADING, _ ("The request"));
   qm_paper_add (maker->paper, QM_PAPER_TEXT, sentence);
   if (question->purse.gross && question->purse.tax_percent > 0)
     qm_paper_add (maker->paper, QM_PAPER_TEXT,
@@ -542,6 +542,15 @@ qm_proposal_paper_new (const QmProposal *proposal)
   add_need (&maker);
   add_proposed (&maker);
   add_options (&maker);
+  qm_paper_add_figure (
+      maker.paper,
+      is_portfolio (&maker)
+          ? _ ("price against the days that a year’s trainings take, for every "
+               "machine that was looked at; what is recommended is marked, and "
+               "nothing on the line is beaten in both.")
+          : _ ("price against the days that the training takes, for every "
+               "machine that was looked at; what is recommended is marked, and "
+               "nothing on the line is beaten in both."));
   qm_proposal_add_cost (&maker);
   qm_proposal_add_sensitivity (&maker);
   qm_proposal_add_rent (&maker);

@@ -5,8 +5,8 @@
 #include "ui/advisor/qm-proposal-bytes.h"
 
 #include "data/datadir.h"
-#include "pricing/papers/qm-proposal.h"
 #include "ui/advisor/qm-results-files.h"
+#include "ui/plot/qm-proposal-pdf.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>
@@ -29,8 +29,12 @@ load_rules (void)
   return rules;
 }
 
-static QmPaper *
-make_paper (QmAdvisor *advisor, const QmQuestion *question, GError **error)
+/* (transfer full): NULL with an error. */
+static GBytes *
+propose (QmAdvisor *advisor,
+         const QmQuestion *question,
+         gboolean as_pdf,
+         GError **error)
 {
   const QmCatalog *catalog = qm_advisor_get_catalog (advisor);
   g_autoptr (QmAdvice) advice = qm_advice_new (catalog, question, error);
@@ -39,8 +43,10 @@ make_paper (QmAdvisor *advisor, const QmQuestion *question, GError **error)
                           .advice = advice,
                           .project_months = PROJECT_MONTHS,
                           .today = qm_date_today () };
+  g_autoptr (QmPaper) paper = NULL;
   QmFunderRules *rules;
-  QmPaper *paper;
+  GBytes *bytes;
+  char *text;
 
   if (advice == NULL)
     return NULL;
@@ -48,35 +54,39 @@ make_paper (QmAdvisor *advisor, const QmQuestion *question, GError **error)
                                         question->deadline_days);
   proposal.rules = rules = load_rules ();
   paper = qm_proposal_paper_new (&proposal);
+  proposal.rules = NULL;
   qm_funder_rules_free (rules);
   if (paper == NULL)
+    {
+      g_set_error_literal (
+          error, G_IO_ERROR, G_IO_ERROR_FAILED,
+          _ ("no machine with a price is known that does it, so "
+             "that there is nothing to propose"));
+      return NULL;
+    }
+  if (!as_pdf)
+    {
+      text = qm_paper_to_latex (paper);
+      return g_bytes_new_take (text, strlen (text));
+    }
+  bytes = qm_proposal_to_pdf (&proposal, paper, qm_results_page ());
+  if (bytes == NULL)
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
-                         _ ("no machine with a price is known that does it, so "
-                            "that there is nothing to propose"));
-  return paper;
+                         _ ("the pages could not be drawn"));
+  return bytes;
 }
 
 GBytes *
 qm_proposal_bytes (QmAdvisor *advisor, gboolean as_pdf, GError **error)
 {
   g_autoptr (QmQuestion) question = NULL;
-  g_autoptr (QmPaper) paper = NULL;
-  char *text;
 
   g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
 
   question = qm_advisor_ask_whole (advisor);
-  if (question == NULL)
-    {
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
-                           _ ("nothing is asked in the advisor yet"));
-      return NULL;
-    }
-  paper = make_paper (advisor, question, error);
-  if (paper == NULL)
-    return NULL;
-  if (as_pdf)
-    return qm_results_pdf (paper, error);
-  text = qm_paper_to_latex (paper);
-  return g_bytes_new_take (text, strlen (text));
+  if (question != NULL)
+    return propose (advisor, question, as_pdf, error);
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                       _ ("nothing is asked in the advisor yet"));
+  return NULL;
 }

@@ -39,7 +39,10 @@ typedef struct
  * Nothing is called once `owner` is gone. */
 void qm_results_save (GtkWidget *owner, const QmSaveRequest *request);
 
-/* A document as a PDF, on the paper of the user's printer: A4 or letter.
+/* The paper of the user's printer, as far as it is one of the two. */
+QmPageSize qm_results_page (void);
+
+/* A document as a PDF, on that paper.
  * (transfer full): NULL with an error. */
 GBytes *qm_results_pdf (const QmPaper *paper, GError **error);
 
