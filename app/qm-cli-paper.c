@@ -22,16 +22,16 @@ static const struct
   const char *format;
   const char *ending;
 } endings[] = {
-  { "markdown", ".md" }, { "pdf", ".pdf" },   { "csv", ".csv" },
-  { "ods", ".ods" },     { "json", ".json" }, { "ubl", ".xml" },
-  { "text", ".txt" },
+  { "markdown", ".md" }, { "latex", ".tex" }, { "pdf", ".pdf" },
+  { "csv", ".csv" },     { "ods", ".ods" },   { "json", ".json" },
+  { "ubl", ".xml" },     { "text", ".txt" },
 };
 
 void
 qm_cli_paper_add_options (QmCliPaper *typed, GArray *options)
 {
   g_autofree char *formats =
-      g_strconcat ("text|markdown|pdf", typed->sheets ? "|csv|ods" : "",
+      g_strconcat ("text|markdown|latex|pdf", typed->sheets ? "|csv|ods" : "",
                    typed->others != NULL ? "|" : "", typed->others, NULL);
 
   qm_cli_options_add_value (options, "output", 'o', _ ("FILE"),
@@ -181,7 +181,8 @@ append_table (GString *out,
   for (guint i = 0; i < table->n_columns; i++)
     columns[i] =
         (QmCliColumn){ .title = table->heads[i],
-                       .alignment = i == 0 ? QM_CLI_LEFT : QM_CLI_RIGHT,
+                       .alignment =
+                           i == 0 || table->words ? QM_CLI_LEFT : QM_CLI_RIGHT,
                        .shrink = LEAST_WIDTH };
   shown = qm_cli_table_new (columns, table->n_columns);
   for (guint i = 0; i < table->rows->len; i++)
@@ -254,13 +255,15 @@ qm_cli_paper_write (const QmPaper *paper, const QmCliForm *form, GError **error)
     }
   if (g_str_equal (form->format, "markdown"))
     bytes = take_text (qm_paper_to_markdown (paper));
+  else if (g_str_equal (form->format, "latex"))
+    bytes = take_text (qm_paper_to_latex (paper));
   else if (g_str_equal (form->format, "csv"))
     bytes = qm_paper_to_csv (paper);
   else if (g_str_equal (form->format, "ods"))
     bytes = qm_paper_to_ods (paper);
   else if (g_str_equal (form->format, "pdf"))
     bytes = qm_paper_to_pdf (paper, form->letter ? QM_PAGE_LETTER : QM_PAGE_A4,
-                             NULL);
+                             NULL, NULL, NULL);
   else
     bytes = take_text (to_text (paper));
   if (bytes == NULL)

@@ -747,3 +747,25 @@ qm_cli_question_read (QmCliQuestion *typed,
     qm_cli_note (&notice);
   return g_steal_pointer (&question);
 }
+
+QmQuestion *
+qm_cli_question_whole (QmCliQuestion *typed,
+                       GStrv files,
+                       const QmCatalog *catalog,
+                       GError **error)
+{
+  g_autoptr (QmQuestion) question = NULL;
+  g_auto (GStrv) models = NULL;
+
+  if (!qm_cli_question_open (typed, files, catalog, error)
+      || (models = qm_cli_question_models (typed, catalog, TRUE, error)) == NULL
+      || (question = qm_cli_question_read (typed, catalog, error)) == NULL)
+    return NULL;
+  for (guint i = 0; typed->troubles != NULL && i < typed->troubles->len; i++)
+    qm_cli_store_warn (g_ptr_array_index (typed->troubles, i));
+  if (g_strv_length (models) == 1)
+    question->model = g_strdup (models[0]);
+  for (guint i = 0; g_strv_length (models) > 1 && models[i] != NULL; i++)
+    qm_question_add_run (question, models[i], 1);
+  return g_steal_pointer (&question);
+}

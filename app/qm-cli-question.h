@@ -87,6 +87,14 @@ QmQuestion *qm_cli_question_read (QmCliQuestion *typed,
                                   const QmCatalog *catalog,
                                   GError **error);
 
+/* All of that for a command that answers one question: where it is of several
+ * models, a year with one training of each.  What is wrong with the user's
+ * quotes is told.  Returns: (transfer full): NULL with a QM_CLI_ERROR. */
+QmQuestion *qm_cli_question_whole (QmCliQuestion *typed,
+                                   GStrv files,
+                                   const QmCatalog *catalog,
+                                   GError **error);
+
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (QmCliQuestion, qm_cli_question_clear)
 
 /* Whether that is the id of a GPU; else sets an error that names the nearest.

@@ -26,6 +26,7 @@ int qm_cli_quotes_history (const char *const *arguments, GError **error);
 int qm_cli_quotes_import (const char *const *arguments, GError **error);
 int qm_cli_quotes_list (const char *const *arguments, GError **error);
 int qm_cli_quotes_rates (const char *const *arguments, GError **error);
+int qm_cli_quotes_request (const char *const *arguments, GError **error);
 int qm_cli_quotes_restore (const char *const *arguments, GError **error);
 int qm_cli_quotes_show (const char *const *arguments, GError **error);
 

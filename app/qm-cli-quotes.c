@@ -27,6 +27,8 @@ static const Verb verbs[] = {
   { "answer", N_ ("answers what is asked about a quote"),
     qm_cli_quotes_answer },
   { "compare", N_ ("two to four quotes on one basis"), qm_cli_quotes_compare },
+  { "request", N_ ("a request for quotation, and which offers meet it"),
+    qm_cli_quotes_request },
   { "export", N_ ("quotes as CSV, UBL or JSON"), qm_cli_quotes_export },
   { "delete", N_ ("takes quotes away"), qm_cli_quotes_delete },
   { "restore", N_ ("brings deleted quotes back"), qm_cli_quotes_restore },

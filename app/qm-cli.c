@@ -10,6 +10,7 @@
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-plot.h"
+#include "app/qm-cli-proposal.h"
 #include "app/qm-cli-quotes.h"
 #include "app/qm-cli-times.h"
 #include "app/qm-cli.h"
@@ -26,6 +27,7 @@ typedef struct
 static const Verb verbs[] = {
   { "advise", N_ ("which machine to buy for a training, and why"),
     qm_cli_advise },
+  { "proposal", N_ ("what to write to a funder"), qm_cli_proposal },
   { "plot", N_ ("cost against training time, as PNG, SVG or PDF"),
     qm_cli_plot },
   { "times", N_ ("the published training times against the yardstick"),

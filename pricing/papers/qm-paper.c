@@ -59,6 +59,7 @@ qm_paper_free (QmPaper *paper)
   if (paper == NULL)
     return;
   g_array_unref (paper->blocks);
+  g_free (paper->caption);
   g_free (paper->subtitle);
   g_free (paper->title);
   g_free (paper);
@@ -73,6 +74,15 @@ qm_paper_add (QmPaper *paper, QmPaperKind kind, const char *text)
 
   block.text = g_strdup (text);
   g_array_append_val (paper->blocks, block);
+}
+
+void
+qm_paper_add_figure (QmPaper *paper, const char *caption)
+{
+  g_return_if_fail (paper != NULL && paper->caption == NULL);
+
+  paper->caption = g_strdup (caption);
+  paper->figure = paper->blocks->len;
 }
 
 QmPaperTable *
@@ -151,7 +161,7 @@ append_table (GString *out, const QmPaperTable *table)
     append_cell (out, table->heads[i], FALSE);
   g_string_append (out, "|\n");
   for (guint i = 0; i < table->n_columns; i++)
-    g_string_append (out, i == 0 ? "| --- " : "| ---: ");
+    g_string_append (out, i == 0 || table->words ? "| --- " : "| ---: ");
   g_string_append (out, "|\n");
   for (guint i = 0; i < table->rows->len; i++)
     {

@@ -44,8 +44,9 @@ typedef struct
 {
   char *name; /* of the sheet */
   guint n_columns;
-  char **heads; /* NULL at the end */
-  GArray *rows; /* of QmPaperRow */
+  char **heads;   /* NULL at the end */
+  GArray *rows;   /* of QmPaperRow */
+  gboolean words; /* cells are read, not compared: they begin at the left */
 } QmPaperTable;
 
 typedef struct
@@ -60,6 +61,9 @@ typedef struct
   char *title;
   char *subtitle; /* NULL: none */
   GArray *blocks; /* of QmPaperBlock */
+  char *caption;  /* of the one figure, which pages have and other forms have
+                     not; NULL: none */
+  guint figure;   /* before which block it stands */
 } QmPaper;
 
 /* Texts are copied.  (transfer full) */
@@ -68,6 +72,9 @@ void qm_paper_free (QmPaper *paper);
 
 /* Adds a heading, paragraph or item.  The text is copied. */
 void qm_paper_add (QmPaper *paper, QmPaperKind kind, const char *text);
+
+/* Says that the one figure stands here.  The caption is copied. */
+void qm_paper_add_figure (QmPaper *paper, const char *caption);
 
 /* Adds an empty table.  What it is given is copied.  (transfer none) */
 QmPaperTable *
@@ -87,6 +94,10 @@ void qm_paper_cell_set (QmPaperCell *cell, char *text, char *number);
 /* The document as Markdown with tables as GitHub has them, the best of each row
  * in bold.  (transfer full) */
 char *qm_paper_to_markdown (const QmPaper *paper);
+
+/* The document as LaTeX, complete, with packages that every installation has
+ * (booktabs, longtable).  (transfer full) */
+char *qm_paper_to_latex (const QmPaper *paper);
 
 /* The first table as CSV (RFC 4180): numbers where cells have one.
  * (transfer full) */

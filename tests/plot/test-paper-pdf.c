@@ -35,8 +35,9 @@ static guint
 count_pages (const QmPaper *paper, QmPageSize size)
 {
   guint n_pages;
-  g_autoptr (GBytes) bytes = qm_paper_to_pdf (paper, size, &n_pages);
-  g_autoptr (GBytes) again = qm_paper_to_pdf (paper, size, NULL);
+  g_autoptr (GBytes) bytes =
+      qm_paper_to_pdf (paper, size, NULL, NULL, &n_pages);
+  g_autoptr (GBytes) again = qm_paper_to_pdf (paper, size, NULL, NULL, NULL);
   g_autoptr (GString) objects = NULL;
   gsize length;
 

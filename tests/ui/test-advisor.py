@@ -196,6 +196,17 @@ class AdvisorTest(AdvisorCase):
         self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
         self.assertGreater(int.from_bytes(head[16:20], "big"), 400)
 
+    def test_proposal(self):
+        path = os.path.join(self.home, "proposal.pdf")
+        self.open_menu("Export")
+        self.root.find_menu_item("Proposal as PDF…").press()
+        self.root.find("text", "Name:").type(path)
+        self.root.find("push button", contains="Save").press()
+        driver.wait_for(lambda: os.path.exists(path)
+                        and os.path.getsize(path) > 0, "the file")
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(5), b"%PDF-")
+
     def open_menu(self, name):
         for button in self.root.all("push button", name):
             if button.actions > 0:

@@ -250,9 +250,10 @@ class ExportTest(WaysCase):
         self.open_quote()
         self.root.find("label", "Q-17")
 
-    def export(self, keys, chooser, name):
+    def save(self, chooser, name):
+        """Types a name into the chooser that is to come, and waits for the
+        file."""
         path = os.path.join(self.home, name)
-        driver.press_keys(keys)
         self.root.find("filler", chooser)
         driver.press_keys("ctrl+a")
         driver.type_text(path)
@@ -261,6 +262,11 @@ class ExportTest(WaysCase):
         time.sleep(1)
         driver.wait_for(lambda: os.path.exists(path)
                             and os.path.getsize(path) > 0, f"{name}")
+        return path
+
+    def export(self, keys, chooser, name):
+        driver.press_keys(keys)
+        path = self.save(chooser, name)
         document, = json.loads(self.command(
             "import", path, "--dry-run", "--json"))["documents"]
         quote, = document["quotes"]
@@ -282,6 +288,32 @@ class ExportTest(WaysCase):
 
     def test_ubl(self):
         self.expect_same(self.export("ctrl+u", "Export Quote", "out.xml"))
+
+    def choose(self, menu, item):
+        for button in self.root.all("push button", menu):
+            if button.actions > 0:
+                button.press()
+                break
+        self.root.find_menu_item(item).press()
+
+    def expect_saved(self, menu, item, chooser, name, begin):
+        self.choose(menu, item)
+        with open(self.save(chooser, name), "rb") as file:
+            self.assertEqual(file.read(len(begin)), begin)
+
+    def test_request(self):
+        self.expect_saved("More ways to add quotes",
+                          "Request for Quotation as PDF…",
+                          "Save the Request for Quotation", "request.pdf",
+                          b"%PDF-")
+        self.expect_saved("More ways to add quotes",
+                          "Request for Quotation as UBL…",
+                          "Save the Request for Quotation", "request.xml",
+                          b"<?xml")
+
+    def test_answers(self):
+        self.expect_saved("Export quotes", "Offers against the Request (PDF)…",
+                          "Save What the Offers Say", "offers.pdf", b"%PDF-")
 
 
 if __name__ == "__main__":

@@ -255,3 +255,25 @@ qm_advisor_take_asked (QmAdvisor *self, const QmAsked *asked, GError **error)
   g_object_thaw_notify (G_OBJECT (self));
   return TRUE;
 }
+
+QmQuestion *
+qm_advisor_ask_whole (QmAdvisor *self)
+{
+  QmQuestion *question;
+  guint n;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  n = qm_advisor_get_n_topics (self);
+  if (n == 0)
+    return NULL;
+  question = qm_question_copy (qm_advisor_get_question (self, 0));
+  question->budget_minor = qm_advisor_get_budget_minor (self);
+  question->deadline_days = qm_advisor_get_deadline_days (self);
+  question->run_deadline_days = qm_advisor_get_run_deadline_days (self);
+  for (guint i = 0; n > 1 && i < n; i++)
+    qm_question_add_run (question, qm_advisor_get_question (self, i)->model, 1);
+  if (n > 1)
+    g_clear_pointer (&question->model, g_free);
+  return question;
+}

@@ -194,6 +194,11 @@ void qm_advisor_reset (QmAdvisor *self);
 void qm_advisor_save (QmAdvisor *self, GSettings *settings);
 void qm_advisor_restore (QmAdvisor *self, GSettings *settings);
 
+/* All that is asked, as one question, with its limits: where it is about
+ * several models, a year with one training of each. (transfer full) (nullable):
+ * NULL where nothing is asked. */
+QmQuestion *qm_advisor_ask_whole (QmAdvisor *self);
+
 /* What is asked, as a file has it.  (transfer full) */
 QmAsked *qm_advisor_get_asked (QmAdvisor *self);
 

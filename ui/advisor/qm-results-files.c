@@ -182,3 +182,22 @@ qm_results_render (const QmPlotData *const *plots,
   return qm_plot_render (plots, n, format, columns * PLOT_WIDTH * scale,
                          rows * PLOT_HEIGHT * scale, &theme, error);
 }
+
+QmPageSize
+qm_results_page (void)
+{
+  return g_str_equal (gtk_paper_size_get_default (), GTK_PAPER_NAME_LETTER)
+             ? QM_PAGE_LETTER
+             : QM_PAGE_A4;
+}
+
+GBytes *
+qm_results_pdf (const QmPaper *paper, GError **error)
+{
+  GBytes *bytes = qm_paper_to_pdf (paper, qm_results_page (), NULL, NULL, NULL);
+
+  if (bytes == NULL)
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                         _ ("the pages could not be drawn"));
+  return bytes;
+}

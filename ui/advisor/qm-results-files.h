@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "ui/plot/qm-paper-pdf.h"
 #include "ui/plot/qm-plot-export.h"
 
 #include <gtk/gtk.h>
@@ -37,6 +38,13 @@ typedef struct
 /* Asks for a file and writes it, complete or not at all, without blocking.
  * Nothing is called once `owner` is gone. */
 void qm_results_save (GtkWidget *owner, const QmSaveRequest *request);
+
+/* The paper of the user's printer, as far as it is one of the two. */
+QmPageSize qm_results_page (void);
+
+/* A document as a PDF, on that paper.
+ * (transfer full): NULL with an error. */
+GBytes *qm_results_pdf (const QmPaper *paper, GError **error);
 
 /* Renders plots for a file or the clipboard: light and opaque, in a size that
  * suits their number.  Returns NULL with an error. */

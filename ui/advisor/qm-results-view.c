@@ -7,6 +7,7 @@
 #include "ui/advisor/qm-candidate-table.h"
 #include "ui/advisor/qm-plot-grid.h"
 #include "ui/advisor/qm-plot-set.h"
+#include "ui/advisor/qm-proposal-bytes.h"
 #include "ui/advisor/qm-recommendation-card.h"
 #include "ui/advisor/qm-report-print.h"
 #include "ui/advisor/qm-results-files.h"
@@ -211,6 +212,35 @@ print_cb (GtkWidget *widget, const char *action, GVariant *parameter)
                            NULL);
 }
 
+/* --- the proposal --- */
+
+static GBytes *
+proposal_bytes (gpointer owner,
+                QmPlotFormat format,
+                guint as_pdf,
+                GError **error)
+{
+  return qm_proposal_bytes (QM_RESULTS_VIEW (owner)->advisor, as_pdf != 0,
+                            error);
+}
+
+static void
+proposal_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  const gboolean as_pdf = strcmp (action, "results.proposal-pdf") == 0;
+  const QmSaveRequest request = {
+    .title = _ ("Save the Proposal"),
+    .name = as_pdf ? _ ("proposal.pdf") : _ ("proposal.tex"),
+    .filter_name = as_pdf ? _ ("PDF documents") : _ ("LaTeX documents"),
+    .filter_pattern = as_pdf ? "*.pdf" : "*.tex",
+    .kinds = as_pdf,
+    .make_bytes = proposal_bytes,
+    .done = send_message,
+  };
+
+  qm_results_save (widget, &request);
+}
+
 static void
 zoom_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
@@ -312,6 +342,10 @@ install_actions (GtkWidgetClass *widget_class)
                                    copy_row_cb);
   gtk_widget_class_install_action (widget_class, "results.print", NULL,
                                    print_cb);
+  gtk_widget_class_install_action (widget_class, "results.proposal-pdf", NULL,
+                                   proposal_cb);
+  gtk_widget_class_install_action (widget_class, "results.proposal-latex", NULL,
+                                   proposal_cb);
   gtk_widget_class_install_action (widget_class, "results.zoom-in", NULL,
                                    zoom_cb);
   gtk_widget_class_install_action (widget_class, "results.zoom-out", NULL,

@@ -27,6 +27,8 @@
 /* A heading is followed by at least so much on its page. */
 #define KEPT_WITH 42.0
 
+#define FIGURE_HEIGHT 230.0
+
 /* More columns than that are squeezed. */
 #define COLUMNS_MAX 64
 
@@ -34,6 +36,8 @@
 typedef struct
 {
   const QmPaper *paper;
+  QmPaperDrawFunc draw; /* NULL: no figure */
+  gpointer data;
   cairo_t *cr;
   double page_height;
   double width;  /* between the margins */
@@ -199,14 +203,14 @@ add_title (Sheet *sheet)
 }
 
 static void
-add_heading (Sheet *sheet, const char *text)
+add_heading (Sheet *sheet, const char *text, double kept_with)
 {
   g_autoptr (PangoLayout) layout =
       new_layout (sheet->cr, text, HEADING_SIZE, TRUE);
 
   set_width (layout, sheet->width);
   sheet->y += GAP;
-  need (sheet, height_of (layout) + KEPT_WITH);
+  need (sheet, height_of (layout) + GAP + kept_with);
   add_lines (sheet, layout, 0, "H2");
   sheet->y += GAP / 2;
 }
@@ -273,8 +277,55 @@ measure (Sheet *sheet, const char *text, double *natural, double *least)
     }
 }
 
-/* The first column as wide as it likes up to a third, the others alike as far
- * as their words let them. */
+/* Gives those columns what they like that like no more than an equal share of
+ * what is left.  Returns what is left for the others, which have no width. */
+static double
+satisfy (Columns *columns, const double *natural, double room, guint *n_left)
+{
+  gboolean found = TRUE;
+
+  *n_left = columns->n;
+  while (found && *n_left > 0)
+    {
+      double share = room / *n_left;
+
+      found = FALSE;
+      for (guint i = 0; i < columns->n; i++)
+        if (!(columns->widths[i] > 0) && natural[i] <= share)
+          {
+            columns->widths[i] = natural[i];
+            room -= natural[i];
+            (*n_left)--;
+            found = TRUE;
+          }
+    }
+  return room;
+}
+
+/* Shares the room among columns that do not fit: the others get their widest
+ * word, and alike of what is left. */
+static void
+squeeze (Columns *columns,
+         const double *natural,
+         const double *least,
+         double room)
+{
+  double words = 0, left;
+  guint n_left;
+
+  memset (columns->widths, 0, sizeof columns->widths);
+  left = satisfy (columns, natural, room, &n_left);
+  for (guint i = 0; i < columns->n; i++)
+    if (!(columns->widths[i] > 0))
+      words += least[i];
+  for (guint i = 0; i < columns->n; i++)
+    if (!(columns->widths[i] > 0))
+      columns->widths[i] =
+          words > left ? left / n_left : least[i] + (left - words) / n_left;
+}
+
+/* Where all of it does not fit, each column gets its widest word, and of what
+ * is left a share by how much more it would like, up to a third of the page. */
 static void
 lay_columns (Sheet *sheet, const QmPaperTable *table, Columns *columns)
 {
@@ -299,18 +350,10 @@ lay_columns (Sheet *sheet, const QmPaperTable *table, Columns *columns)
   room = sheet->width - COLUMN_GAP * (columns->n - 1);
   for (guint i = 0; i < columns->n; i++)
     columns->widths[i] = natural[i];
-  if (sum > room && columns->n > 1)
-    {
-      double first = CLAMP (natural[0], 0, room / 3);
-
-      columns->widths[0] = first;
-      for (guint i = 1; i < columns->n; i++)
-        columns->widths[i] = (room - first) / (columns->n - 1);
-    }
-  else if (sum > room)
-    columns->widths[0] = room;
+  if (sum > room)
+    squeeze (columns, natural, least, room);
   else
-    columns->widths[0] += room - sum;
+    columns->widths[table->words ? columns->n - 1 : 0] += room - sum;
   for (guint i = 0; i < columns->n; i++)
     {
       columns->x[i] = x;
@@ -380,7 +423,7 @@ draw_row (Sheet *sheet,
 
       set_width (layout, row->kind == QM_ROW_SECTION ? sheet->width
                                                      : columns->widths[i]);
-      if (i > 0)
+      if (i > 0 && !columns->table->words)
         pango_layout_set_alignment (layout, PANGO_ALIGN_RIGHT);
       show (sheet, layout, columns->x[i], sheet->y + ROW_PAD,
             i == 0 ? "TH" : tag);
@@ -406,7 +449,7 @@ draw_heads (Sheet *sheet, const Columns *columns)
   rule (sheet, 0);
 }
 
-/* A section stays with its first row. */
+/* A section stays with its first row, and the last row with the one before. */
 static double
 height_with_next (Sheet *sheet, const Columns *columns, guint index)
 {
@@ -414,10 +457,23 @@ height_with_next (Sheet *sheet, const Columns *columns, guint index)
   const QmPaperRow *row = &g_array_index (rows, QmPaperRow, index);
   double height = row_height (sheet, columns, row);
 
-  if (row->kind == QM_ROW_SECTION && index + 1 < rows->len)
+  if ((row->kind == QM_ROW_SECTION && index + 1 < rows->len)
+      || index + 2 == rows->len)
     height += row_height (sheet, columns,
                           &g_array_index (rows, QmPaperRow, index + 1));
   return height;
+}
+
+/* How high a table begins: what a heading before it is kept with. */
+static double
+begin_height (Sheet *sheet, const QmPaperTable *table)
+{
+  Columns columns = { 0 };
+
+  if (table->rows->len == 0)
+    return 0;
+  lay_columns (sheet, table, &columns);
+  return KEPT_WITH + height_with_next (sheet, &columns, 0);
 }
 
 static void
@@ -429,7 +485,7 @@ add_table (Sheet *sheet, const QmPaperTable *table)
   if (table->rows->len == 0)
     return;
   lay_columns (sheet, table, &columns);
-  need (sheet, KEPT_WITH + height_with_next (sheet, &columns, 0));
+  need (sheet, begin_height (sheet, table));
   cairo_tag_begin (sheet->cr, "Table", NULL);
   draw_heads (sheet, &columns);
   top = sheet->y;
@@ -453,6 +509,32 @@ add_table (Sheet *sheet, const QmPaperTable *table)
   sheet->y += GAP;
 }
 
+/* --- the figure --- */
+
+static void
+add_figure (Sheet *sheet)
+{
+  g_autofree char *text =
+      /* Translators: what a figure shows. */
+      g_strdup_printf (_ ("Figure: %s"), sheet->paper->caption);
+  g_autoptr (PangoLayout) caption =
+      new_layout (sheet->cr, text, CELL_SIZE, FALSE);
+
+  set_width (caption, sheet->width);
+  sheet->y += GAP / 2;
+  need (sheet, FIGURE_HEIGHT + GAP + height_of (caption));
+  cairo_tag_begin (sheet->cr, "Figure", NULL);
+  cairo_save (sheet->cr);
+  cairo_translate (sheet->cr, MARGIN, sheet->y);
+  sheet->draw (sheet->cr, sheet->width, FIGURE_HEIGHT, sheet->data);
+  cairo_restore (sheet->cr);
+  cairo_tag_end (sheet->cr, "Figure");
+  set_grey (sheet->cr, 0);
+  sheet->y += FIGURE_HEIGHT + GAP / 2;
+  add_lines (sheet, caption, 0, "P");
+  sheet->y += GAP;
+}
+
 /* --- the document --- */
 
 /* Draws everything.  Returns the number of pages. */
@@ -467,10 +549,17 @@ draw (Sheet *sheet)
       const QmPaperBlock *block =
           &g_array_index (sheet->paper->blocks, QmPaperBlock, i);
 
+      if (sheet->draw != NULL && sheet->paper->caption != NULL
+          && i == sheet->paper->figure)
+        add_figure (sheet);
       switch (block->kind)
         {
         case QM_PAPER_HEADING:
-          add_heading (sheet, block->text);
+          add_heading (sheet, block->text,
+                       i + 1 < sheet->paper->blocks->len
+                               && block[1].kind == QM_PAPER_TABLE
+                           ? begin_height (sheet, block[1].table)
+                           : KEPT_WITH);
           break;
         case QM_PAPER_ITEM:
           add_item (sheet, block->text);
@@ -480,6 +569,8 @@ draw (Sheet *sheet)
           break;
         case QM_PAPER_TEXT:
         default:
+          if (i > 0 && block[-1].kind == QM_PAPER_ITEM)
+            sheet->y += GAP * 2 / 3;
           add_text (sheet, block->text);
           break;
         }
@@ -524,11 +615,17 @@ write_pages (Sheet *sheet, cairo_surface_t *surface, guint *n_pages)
 }
 
 GBytes *
-qm_paper_to_pdf (const QmPaper *paper, QmPageSize size, guint *n_pages)
+qm_paper_to_pdf (const QmPaper *paper,
+                 QmPageSize size,
+                 QmPaperDrawFunc draw_figure,
+                 gpointer data,
+                 guint *n_pages)
 {
   const double width = size == QM_PAGE_LETTER ? 612 : 595.276;
   const double height = size == QM_PAGE_LETTER ? 792 : 841.89;
-  Sheet sheet = { .paper = paper, .page_height = height };
+  Sheet sheet = {
+    .paper = paper, .draw = draw_figure, .data = data, .page_height = height
+  };
   GByteArray *bytes;
   guint n;
 

@@ -165,18 +165,40 @@ terms_of (QmAdvisor *advisor)
 static void
 add_trainings (QmQuoteComparison *comparison,
                const QmCatalog *catalog,
-               QmAdvisor *advisor,
+               const QmQuestion *question,
                GPtrArray *quotes)
 {
-  for (guint i = 0; i < qm_advisor_get_n_topics (advisor); i++)
-    {
-      g_autoptr (GError) error = NULL;
+  g_autoptr (GError) error = NULL;
 
-      if (!qm_quote_times_add (comparison, catalog,
-                               qm_advisor_get_question (advisor, i), quotes,
-                               &error))
-        g_debug ("no trainings are compared: %s", error->message);
-    }
+  if (!qm_quote_times_add (comparison, catalog, question, quotes, &error))
+    g_debug ("no trainings are compared: %s", error->message);
+}
+
+static const QmCatalog *
+catalog_of (QmQuoteBook *book, QmAdvisor *advisor)
+{
+  return advisor != NULL ? qm_advisor_get_catalog (advisor)
+                         : qm_quote_book_get_catalog (book);
+}
+
+QmQuoteComparison *
+qm_quote_compare_make (QmQuoteBook *book,
+                       QmAdvisor *advisor,
+                       const QmQuestion *question,
+                       GPtrArray *quotes)
+{
+  QmComparedTerms terms = terms_of (advisor);
+  QmQuoteComparison *comparison;
+
+  g_return_val_if_fail (QM_IS_QUOTE_BOOK (book), NULL);
+  g_return_val_if_fail (quotes != NULL && quotes->len >= 1, NULL);
+  g_return_val_if_fail (quotes->len <= QM_COMPARED_MOST, NULL);
+
+  comparison = qm_quote_comparison_new (catalog_of (book, advisor), quotes,
+                                        qm_quote_book_get_rates (book), &terms);
+  if (question != NULL)
+    add_trainings (comparison, catalog_of (book, advisor), question, quotes);
+  return comparison;
 }
 
 void
@@ -185,22 +207,16 @@ qm_quote_compare_view_set_quotes (QmQuoteCompareView *self,
                                   QmAdvisor *advisor,
                                   GPtrArray *quotes)
 {
-  const QmCatalog *catalog;
   g_autoptr (QmQuoteComparison) comparison = NULL;
-  QmComparedTerms terms;
 
   g_return_if_fail (QM_IS_QUOTE_COMPARE_VIEW (self));
   g_return_if_fail (QM_IS_QUOTE_BOOK (book));
-  g_return_if_fail (quotes != NULL && quotes->len >= 1);
-  g_return_if_fail (quotes->len <= QM_COMPARED_MOST);
 
-  terms = terms_of (advisor);
-  catalog = advisor != NULL ? qm_advisor_get_catalog (advisor)
-                            : qm_quote_book_get_catalog (book);
-  comparison = qm_quote_comparison_new (catalog, quotes,
-                                        qm_quote_book_get_rates (book), &terms);
-  if (advisor != NULL)
-    add_trainings (comparison, catalog, advisor, quotes);
+  comparison = qm_quote_compare_make (book, advisor, NULL, quotes);
+  for (guint i = 0; advisor != NULL && i < qm_advisor_get_n_topics (advisor);
+       i++)
+    add_trainings (comparison, catalog_of (book, advisor),
+                   qm_advisor_get_question (advisor, i), quotes);
   g_clear_pointer (&self->paper, qm_paper_free);
   self->paper = qm_compare_paper_new (comparison);
   show_paper (self);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "pricing/papers/qm-paper.h"
+#include "pricing/quotes/qm-quote-compare.h"
 #include "ui/advisor/qm-advisor.h"
 #include "ui/quotes/qm-quote-book.h"
 
@@ -27,6 +28,13 @@ void qm_quote_compare_view_set_quotes (QmQuoteCompareView *self,
                                        QmQuoteBook *book,
                                        QmAdvisor *advisor,
                                        GPtrArray *quotes);
+
+/* Compares quotes as the view does, with the trainings of one question; NULL:
+ * with none.  (transfer full) */
+QmQuoteComparison *qm_quote_compare_make (QmQuoteBook *book,
+                                          QmAdvisor *advisor,
+                                          const QmQuestion *question,
+                                          GPtrArray *quotes);
 
 /* The document about what is shown; NULL: nothing is.  (transfer none) */
 const QmPaper *qm_quote_compare_view_get_paper (QmQuoteCompareView *self);

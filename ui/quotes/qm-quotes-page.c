@@ -180,6 +180,7 @@ qm_quotes_page_set_advisor (QmQuotesPage *self, QmAdvisor *advisor)
     g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (rebuilt_cb), self,
                              G_CONNECT_SWAPPED);
   rebuilt_cb (self);
+  update_actions (self);
 }
 
 static void

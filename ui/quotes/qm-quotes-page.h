@@ -20,7 +20,8 @@ G_DECLARE_FINAL_TYPE (QmQuotesPage, qm_quotes_page, QM, QUOTES_PAGE, AdwBin)
  * "quotes.edit", "quotes.delete", "quotes.undo", "quotes.restore" (int64 id),
  * "quotes.compare", "quotes.compare-ods", "quotes.compare-pdf",
  * "quotes.export-csv", "quotes.export-ubl", "quotes.history",
- * "quotes.watch".
+ * "quotes.watch", "quotes.request-pdf", "quotes.request-ubl",
+ * "quotes.answers-pdf".
  *
  * watch: (nullable): of the same book; without it nothing is watched. */
 GtkWidget *qm_quotes_page_new (QmQuoteBook *book, QmPriceWatch *watch);

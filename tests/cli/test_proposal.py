@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quartermaster proposal: each number of it against the advice that it is of, and
+against sums done here."""
+
+import json
+import os
+import re
+import shutil
+
+import harness
+
+ASK = ("--runs", "pythia-1b=3,vit-large=2", "--room", "any", "--budget", "400k",
+       "--currency", "EUR", "--tax", "20")
+DAYS = 5 * 365
+
+
+def number(text):
+    """Of "€1,234.50" or "≈ 12 days"."""
+    return float(re.sub(r"[^0-9.]", "", text))
+
+
+class ProposalTest(harness.CommandLineTest):
+    def setUp(self):
+        super().setUp()
+        # With what a euro was worth on one day.
+        self.rated = self.path("rated")
+        shutil.copytree(harness.CATALOG, self.rated)
+        with open(os.path.join(self.rated, "exchange-rates.csv"), "w",
+                  encoding="ascii") as file:
+            file.write("Date,USD,GBP\n2026-03-02,1.25,0.8\n")
+        with open(os.path.join(self.rated, "funders.csv"), "w",
+                  encoding="ascii") as file:
+            file.write("id,funder,currency,least,most,of,tax,rule,source,"
+                       "seen_on\n"
+                       "a,Eurofund,EUR,1,,machine,with,Ask early.,here,"
+                       "2026-03-01\n"
+                       "b,Toolarge,EUR,1e9,,total,with,Never.,here,2026-03-01\n"
+                       .replace("1e9", "1000000000")
+                       + "c,Other,USD,1,,total,with,Dollars.,here,2026-03-01\n")
+
+    def run_in(self, *arguments, expect=0):
+        return self.run_program(*arguments, expect=expect,
+                                env={"QUARTERMASTER_DATA_DIR": self.rated})
+
+    def tables(self, *arguments):
+        """The tables of the Markdown, each as {first cell: other cells}, and all
+        of the text."""
+        text = self.run_in("proposal", *arguments, "--format", "markdown").text
+        tables = []
+        for line in text.splitlines():
+            if not line.startswith("| "):
+                tables.append({})
+                continue
+            cells = [cell.strip().strip("*") for cell in
+                     line.strip("|").split(" | ")]
+            tables[-1][cells[0]] = cells[1:]
+        return [table for table in tables if table], text
+
+    def advice(self, *arguments):
+        return json.loads(self.run_in("advise", *arguments, "--json").text)[
+            "recommendation"]
+
+    def test_numbers(self):
+        best = self.advice(*ASK)
+        price = best["price_usd"] / 1.25
+        tables, text = self.tables(*ASK)
+        need, options, cost, depends = tables[:4]
+        self.assertEqual(round(number(cost["Price without tax"][0])),
+                         round(price))
+        self.assertAlmostEqual(number(cost["Tax of 20 %"][0]), price * 0.2,
+                               delta=1)
+        self.assertAlmostEqual(number(cost["Price with tax"][0]), price * 1.2,
+                               delta=1)
+        self.assertIn("€{:,.0f} without tax".format(price), text)
+        for run in best["runs"]:
+            row = next(row for name, row in need.items()
+                       if name.split()[0].lower() in run["model"])
+            self.assertEqual(float(row[1]), run["runs_per_year"])
+            self.assertAlmostEqual(float(row[2]), run["days"],
+                                   delta=0.5 if run["days"] >= 10 else 0.06)
+        self.assertAlmostEqual(float(need["All of them"][-1]),
+                               best["machine_days"], delta=0.5)
+        self.assertIn("€{:,.0f} a month".format(price / 60), text)
+        row = depends["As proposed, used on every day"]
+        self.assertAlmostEqual(number(row[2]), price / DAYS, delta=0.01)
+        self.assertAlmostEqual(number(row[3]),
+                               price / DAYS * best["machine_days"], delta=1)
+        self.assertAlmostEqual(number(depends["Price 20 % higher"][0]),
+                               price * 1.2, delta=1)
+        self.assertAlmostEqual(number(depends["Used on 50 % of all days"][2]),
+                               2 * price / DAYS, delta=0.02)
+        proposed, = [name for name, row in options.items()
+                     if row[-1] == "proposed"]
+        self.assertIn(str(best["gpus"]), proposed)
+
+    def test_project(self):
+        best = self.advice(*ASK)
+        _, text = self.tables(*ASK, "--project", "12")
+        self.assertIn("€{:,.0f}".format(best["price_usd"] / 1.25 / 5), text)
+        self.assertIn("20 % of that are charged", text)
+        self.refuse("proposal", *ASK, "--project", "many", says="many")
+
+    def test_funders(self):
+        _, text = self.tables(*ASK)
+        self.assertIn("Eurofund: Ask early. (here, read on 1 March 2026)", text)
+        self.assertNotIn("Never.", text)
+        self.assertNotIn("Dollars.", text)
+
+    def test_forms(self):
+        for name, begin in (("p.pdf", b"%PDF-"), ("p.md", b"# Proposal"),
+                            ("p.tex", b"\\documentclass"),
+                            ("p.txt", b"Proposal")):
+            self.run_in("proposal", *ASK, "-o", self.path(name))
+            with open(self.path(name), "rb") as file:
+                data = file.read()
+            self.assertTrue(data.startswith(begin), name)
+            if name == "p.pdf":
+                self.assertIn(len(re.findall(rb"/Type /Page\b(?!s)", data)),
+                              (0, 2, 3, 4))
+            if name == "p.tex":
+                plain = re.sub(rb"\\[{}]", b"", data)
+                self.assertEqual(plain.count(b"{"), plain.count(b"}"))
+                for part in (b"longtable", b"itemize", b"document"):
+                    self.assertEqual(data.count(b"\\begin{%s}" % part),
+                                     data.count(b"\\end{%s}" % part))
+
+    def test_one_training(self):
+        tables, text = self.tables("--model", "pythia-1b", "--room", "any")
+        self.assertIn("a training of Pythia (1B)", text)
+        self.assertEqual(len(tables[0]), 3)
+
+    def test_limits(self):
+        """Beyond the limits it says so, and ends with 1; where nothing can be
+        proposed, with 2."""
+        result = self.run_in("proposal", *ASK[:4], "--budget", "1k", expect=1)
+        self.assertIn("beyond the limits", result.text)
+        self.refuse("proposal", "--model", "pythia-1b", "--deadline", "0.001",
+                    "--gpu", "a40", "--gpus", "1", "--predictions", "none",
+                    says="nothing to propose")
+
+
+if __name__ == "__main__":
+    harness.main()
