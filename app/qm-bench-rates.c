@@ -33,7 +33,8 @@ predict (Audited *audited, const QmCalibration *calibration)
   QmPrediction prediction;
   double spread;
 
-  if (qm_trained_predict (trained, calibration, &prediction, &audited->problem)
+  if (qm_trained_predict_ranks (trained, calibration, &prediction,
+                                &audited->problem)
       != QM_OK)
     return;
   level = qm_calibration_level (calibration, trained->level);

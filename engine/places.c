@@ -3,10 +3,14 @@
 #include "engine/places.h"
 
 #include "data/architecture.h"
+#include "engine/ways.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* How states are divided over GPUs that do not offload. */
+#define DIVIDED QM_SHARDING_ZERO_3
 
 #define MOST_SIZES 40 /* powers of two up to a batch */
 
@@ -14,9 +18,9 @@
  * micro-batches alone leave each pass an exchange that nothing hides. */
 #define MUCH_EXCHANGE 0.1
 
-/* Who can do without dividing does, unless it makes a step shorter than that
- * share. */
-#define WORTH_DIVIDING 0.95
+/* Who can do without dividing or offloading does, unless it makes a step
+ * shorter than that share. */
+#define WORTH 0.95
 
 /* A way to train. */
 typedef struct Way
@@ -57,6 +61,7 @@ struct QmPlaces
   QmTarget targets[QM_PLACES_ARCHITECTURES];
   size_t n_targets;
   Need *needs[N_WAYS][MOST_SIZES];
+  QmWayPlans *ranked; /* plans of several GPUs */
 };
 
 /* What is looked for in hand. */
@@ -69,6 +74,7 @@ typedef struct Search
   uint64_t bytes;
   int64_t share; /* samples of a step, of each GPU */
   int parts;     /* that states are divided into */
+  int at;        /* which micro-batch was found */
   QmPlaceFound *found;
 } Search;
 
@@ -122,7 +128,8 @@ qm_places_new (const QmPlacesOptions *options,
     if (target_of (new, architectures[i]) == new->n_targets
         && architectures[i] > 0 && new->n_targets < QM_PLACES_ARCHITECTURES)
       add_target (new, architectures[i]);
-  return QM_OK;
+  return qm_way_plans_new (options->config, options->recipe, new->targets,
+                           new->n_targets, &new->ranked, error);
 }
 
 void
@@ -137,6 +144,7 @@ qm_places_free (QmPlaces *places)
           qm_work_free (places->needs[i][j]->work);
           free (places->needs[i][j]);
         }
+  qm_way_plans_free (places->ranked);
   free (places);
 }
 
@@ -314,7 +322,7 @@ predict (const Search *search,
 }
 
 static void
-take (const Search *search,
+take (Search *search,
       size_t way,
       int at,
       const Need *need,
@@ -323,6 +331,7 @@ take (const Search *search,
   QmPlaceFound *found = search->found;
   int64_t micro_batch = micro_batch_at (search->places, at);
 
+  search->at = at;
   found->fits = true;
   found->options = options_of (search->places, way, at);
   found->options.target.architecture = qm_gpu_architecture (search->gpu);
@@ -334,10 +343,13 @@ take (const Search *search,
 }
 
 static bool
-is_faster (const Search *search, const QmPrediction *prediction)
+is_faster (const Search *search, size_t way, const QmPrediction *prediction)
 {
   const QmPlaceFound *found = search->found;
-  double worth = search->speeds.sharded && !found->sharded ? WORTH_DIVIDING : 1;
+  bool divides = search->speeds.sharded && !found->sharded;
+  bool offloads =
+      ways[way].offload != QM_SHARDING_NONE && !found->options.offload;
+  double worth = divides || offloads ? WORTH : 1;
 
   return !found->fits || prediction->step < worth * found->prediction.step;
 }
@@ -356,7 +368,7 @@ least_below (const Search *search, int at, const QmPrediction *prediction)
 /* Takes the fastest micro-batch of a way, if it is faster than what was
  * found. */
 static QmStatus
-try_way (const Search *search, size_t way, QmError *error)
+try_way (Search *search, size_t way, QmError *error)
 {
   const QmPlaceFound *found = search->found;
   double best = found->fits ? found->prediction.step : INFINITY;
@@ -375,7 +387,7 @@ try_way (const Search *search, size_t way, QmError *error)
       if (status != QM_OK)
         break;
       best = fmin (best, prediction.step);
-      if (is_faster (search, &prediction))
+      if (is_faster (search, way, &prediction))
         take (search, way, at, need, &prediction);
       if (least_below (search, at, &prediction) >= best)
         break;
@@ -398,6 +410,99 @@ note_smallest (const Search *search, size_t way, QmError *error)
   return QM_OK;
 }
 
+/* Says of a step how long its passes and its update take by themselves: all
+ * else is exchange. */
+static QmStatus
+part_step (const Search *search,
+           size_t way,
+           int at,
+           QmWayFound *ranked,
+           QmError *error)
+{
+  QmPrediction *prediction = &ranked->prediction, alone;
+  double passes = (double) ranked->accumulation;
+  Need *need;
+  QmStatus status = plan_need (search->places, way, at, &need, error);
+
+  if (status == QM_OK)
+    status = predict (search, need, ranked->micro_batch, &alone, error);
+  if (status != QM_OK)
+    return status;
+  prediction->update = alone.update;
+  prediction->pass =
+      fmin (alone.pass, (prediction->step - alone.update) / passes);
+  prediction->exchange =
+      prediction->step - prediction->update - passes * prediction->pass;
+  return QM_OK;
+}
+
+/* What was found for several GPUs, as it is by a plan that has their exchange,
+ * and that says what they need for it: at a smaller micro-batch, if it has to
+ * be. */
+static QmStatus
+plan_ranks (Search *search, size_t way, QmError *error)
+{
+  QmPlaces *places = search->places;
+  QmPlaceFound *found = search->found;
+  int machines = (int) machines_of (places), at = search->at;
+  QmExchange exchange =
+      qm_exchange_of (&search->speeds, places->options->level, NULL);
+  QmWayFound ranked = { 0 };
+  QmStatus status = QM_OK;
+
+  for (; at >= 0 && status == QM_OK && !ranked.fits; at--)
+    {
+      QmPlanOptions options = options_of (places, way, at);
+
+      options.ranks = search->speeds.gpus;
+      options.host_bytes = places->options->host_bytes * (uint64_t) machines
+                           / (uint64_t) options.ranks;
+      if (search->speeds.sharded && !options.offload)
+        options.sharding = DIVIDED;
+      status = qm_way_plans_find (places->ranked, search->target, &options,
+                                  search->bytes, &exchange,
+                                  places->options->level, &ranked, error);
+    }
+  if (status != QM_OK || !ranked.fits)
+    return status;
+  status = part_step (search, way, at + 1, &ranked, error);
+  found->options.micro_batch = ranked.micro_batch;
+  found->accumulation = ranked.accumulation;
+  found->memory = ranked.memory;
+  found->host_bytes =
+      ranked.memory.host * (uint64_t) search->speeds.gpus / (uint64_t) machines;
+  found->prediction = ranked.prediction;
+  return status;
+}
+
+/* Finds a way for several GPUs, and takes it if it is faster than what was
+ * found.  The closed formula knows of no exchange that is not hidden but by
+ * others, so that it says less than a plan: what is no faster by it is not
+ * planned. */
+static QmStatus
+try_ranks (Search *search, size_t way, QmError *error)
+{
+  QmPlaceFound *best = search->found, found = { 0 };
+  QmStatus status;
+
+  search->found = &found;
+  status = try_way (search, way, error);
+  search->found = best;
+  if (status != QM_OK || !found.fits
+      || !is_faster (search, way, &found.prediction))
+    return status;
+  search->found = &found;
+  status = plan_ranks (search, way, error);
+  search->found = best;
+  if (status == QM_OK && is_faster (search, way, &found.prediction))
+    {
+      found.smallest = best->smallest;
+      found.measured = best->measured;
+      *best = found;
+    }
+  return status;
+}
+
 static QmStatus
 try_ways (Search *search, bool sharded, bool offload, QmError *error)
 {
@@ -414,7 +519,8 @@ try_ways (Search *search, bool sharded, bool offload, QmError *error)
                              sharded ? QM_SHARDING_ZERO_1 : ways[i].offload,
                              offload, sharded ? search->parts : 1))
         continue;
-      status = try_way (search, i, error);
+      status = search->speeds.gpus > 1 ? try_ranks (search, i, error)
+                                       : try_way (search, i, error);
       if (status == QM_OK)
         status = note_smallest (search, i, error);
     }

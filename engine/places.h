@@ -5,7 +5,9 @@
  *
  * What a way needs and does at a micro-batch is planned once, when it is asked
  * for first: plans differ between architectures in the workspace alone, and
- * between numbers of GPUs in how many passes a step has.
+ * between numbers of GPUs in how many passes a step has.  What is the fastest
+ * of several GPUs by that is timed by a plan with their exchange
+ * (engine/ways.h), at a smaller micro-batch if that needs more memory.
  *
  * In a place the first of these that fits is taken:
  *
@@ -18,14 +20,14 @@
  * The second is also taken where it is faster than the first by a twentieth,
  * since it leaves room for larger micro-batches; and where it waits for its
  * exchange for more than a tenth of the time, or computes activations twice,
- * the third, if that is faster.
+ * the third, if that is faster by a twentieth, too.
  *
  * Of the ways to do so, without or with checkpointing, at micro-batches that
  * are powers of two, the fastest: the largest micro-batch that fits, or half of
  * it and so on as long as that may be faster: where a share is no multiple of
  * it, the last pass is not full.  Naive settings are what comes off
  * the shelf: they have one way, divide nothing, and vary in the micro-batch
- * alone. What stage 3 gathers of one layer while it is in use is not counted.
+ * alone.
  */
 
 #ifndef QM_ENGINE_PLACES_H

@@ -8,9 +8,10 @@
 
 /* What an exchange takes from a GPU that computes meanwhile: see
  * qm_exchange_of(). */
-#define TAKEN_NVLINK_OTHERS 1.0
-#define TAKEN_NVLINK_OWN    0.5
-#define TAKEN_PCIE          0.2
+#define TAKEN_NVLINK_OTHERS  1.0
+#define TAKEN_NVLINK_OWN     0.5
+#define TAKEN_NVLINK_WEIGHTS 0.0
+#define TAKEN_PCIE           0.2
 
 /* Passes of which the last is taken for one like all others: what it begins
  * with is what one leaves behind. */
@@ -21,11 +22,15 @@ qm_exchange_of (const QmSpeeds *speeds,
                 const QmLevel *level,
                 const QmLinkTimes *measured)
 {
-  double taken = TAKEN_PCIE;
+  double taken = TAKEN_PCIE, by_weights = TAKEN_PCIE;
 
   if (speeds->way == QM_WAY_NVLINK)
-    taken = level->own ? TAKEN_NVLINK_OWN : TAKEN_NVLINK_OTHERS;
-  return (QmExchange){ speeds, measured, taken * speeds->thinned };
+    {
+      taken = level->own ? TAKEN_NVLINK_OWN : TAKEN_NVLINK_OTHERS;
+      by_weights = level->own ? TAKEN_NVLINK_OWN : TAKEN_NVLINK_WEIGHTS;
+    }
+  return (QmExchange){ speeds, measured, taken * speeds->thinned,
+                       by_weights * speeds->thinned };
 }
 
 /* Of what a collective is over, what each of n sends. */
@@ -101,6 +106,7 @@ typedef struct Rows
   const QmExchange *exchange;
   const double *seconds;      /* by row of the work */
   double computed, exchanged; /* when each is done with all that was begun */
+  double taken;               /* by the exchange that was begun last */
   double total;               /* of all exchanges so far */
   double host;                /* s of an update by the host */
   double *fetched, *sent;     /* by unit: when */
@@ -110,7 +116,7 @@ static void
 compute (Rows *rows, double seconds)
 {
   double beside = fmax (rows->exchanged - rows->computed, 0);
-  double share = 1 - rows->exchange->taken;
+  double share = 1 - rows->taken;
 
   if (share > 0 && seconds <= beside * share)
     rows->computed += seconds / share;
@@ -120,10 +126,11 @@ compute (Rows *rows, double seconds)
 
 /* Returns when it ends. */
 static double
-begin_exchange (Rows *rows, QmLinksOp collective, double bytes)
+begin_exchange (Rows *rows, QmLinksOp collective, double bytes, double taken)
 {
   double seconds = qm_exchange_seconds (rows->exchange, collective, bytes);
 
+  rows->taken = taken;
   rows->total += seconds;
   rows->exchanged = fmax (rows->exchanged, rows->computed) + seconds;
   return rows->exchanged;
@@ -138,24 +145,27 @@ await (Rows *rows, double until)
 static void
 do_call (Rows *rows, const QmWorkCall *call, double slower)
 {
+  const double taken = rows->exchange->taken;
+  const double by_weights = rows->exchange->taken_by_weights;
+
   switch (call->op)
     {
     case QM_OP_FETCH:
       rows->fetched[call->unit] =
-          begin_exchange (rows, QM_LINKS_ALL_GATHER, call->bytes);
+          begin_exchange (rows, QM_LINKS_ALL_GATHER, call->bytes, by_weights);
       break;
     case QM_OP_SEND:
-      rows->sent[call->unit] =
-          begin_exchange (rows, QM_LINKS_REDUCE_SCATTER, call->bytes);
+      rows->sent[call->unit] = begin_exchange (rows, QM_LINKS_REDUCE_SCATTER,
+                                               call->bytes, by_weights);
       break;
     case QM_OP_ALL_REDUCE:
-      begin_exchange (rows, QM_LINKS_ALL_REDUCE, call->bytes);
+      begin_exchange (rows, QM_LINKS_ALL_REDUCE, call->bytes, taken);
       break;
     case QM_OP_REDUCE_SCATTER:
-      begin_exchange (rows, QM_LINKS_REDUCE_SCATTER, call->bytes);
+      begin_exchange (rows, QM_LINKS_REDUCE_SCATTER, call->bytes, taken);
       break;
     case QM_OP_ALL_GATHER:
-      begin_exchange (rows, QM_LINKS_ALL_GATHER, call->bytes);
+      begin_exchange (rows, QM_LINKS_ALL_GATHER, call->bytes, taken);
       break;
     case QM_OP_FETCHED:
       await (rows, rows->fetched[call->unit]);
@@ -247,13 +257,11 @@ predict_without (const QmWork *work,
 
 static void
 conclude (const QmWork *work,
-          const QmLevel *level,
+          double spread,
           const Rows *rows,
           double step,
           QmPrediction *prediction)
 {
-  double spread = exp (level->constants[QM_CONSTANT_SPREAD]);
-
   prediction->exchange = fmax (step - prediction->step, 0);
   prediction->step = step;
   prediction->days = step * work->steps / 86400;
@@ -320,7 +328,8 @@ qm_predict_ranks (const QmWork *work,
   if (status == QM_OK)
     status = qm_predict_rows (work, exchange->speeds, level, seconds, error);
   if (status == QM_OK && work->n_order > 0)
-    conclude (work, level, &rows, do_step (&rows, prediction), prediction);
+    conclude (work, exp (level->constants[exchange->speeds->spread]), &rows,
+              do_step (&rows, prediction), prediction);
   if (total != NULL)
     *total = rows.total;
   free (seconds);

@@ -55,6 +55,8 @@ typedef struct QmExchange
   const QmLinkTimes *measured; /* instead; may be NULL */
   double taken; /* share of what a GPU computes that an exchange takes from it
                    while it goes on */
+  double taken_by_weights; /* the same of one that fetches weights for a part of
+                              a pass, or sends its gradients (stages 3) */
 } QmExchange;
 
 /* Exchange as speeds and level have it.  `taken` is assumed: all through
@@ -64,7 +66,9 @@ typedef struct QmExchange
  * longer for a pass with reduction as the reduction takes by itself, over three
  * models: nothing was hidden.  Through PCIe an exchange of the same bytes takes
  * ten times as long, and as much of the GPU in all; so does one through a
- * network, as many times longer as that is slower. */
+ * network, as many times longer as that is slower.  FullyShardedDataParallel
+ * through NVLink takes nothing: by least squares of three rates (MPT-13B on 8 x
+ * A100, pythia-6.9b on 2 and 8 x H200) -0.02 of what goes on beside it. */
 QmExchange qm_exchange_of (const QmSpeeds *speeds,
                            const QmLevel *level,
                            const QmLinkTimes *measured);

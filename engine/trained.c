@@ -4,6 +4,7 @@
 
 #include "data/architecture.h"
 #include "data/flops.h"
+#include "engine/predict-exchange.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -236,6 +237,53 @@ qm_trained_predict (const QmTrained *trained,
     return status;
   speeds.sharded = trained->sharded;
   return qm_predict (trained->work, &speeds, level, prediction, error);
+}
+
+/* Its work as that of several GPUs. */
+static QmStatus
+plan_ranks (const QmTrained *trained, QmWork **work, QmError *error)
+{
+  QmPlanOptions options = trained->options;
+  QmRecipe recipe = trained->recipe;
+  QmPlan *plan = NULL;
+  QmStatus status;
+
+  recipe.batch_size *= trained->gpus;
+  options.ranks = trained->gpus;
+  if (trained->sharded && !options.offload)
+    options.sharding = QM_SHARDING_ZERO_3;
+  status = qm_plan_new (&trained->config, &recipe, &options, &plan, error);
+  if (status == QM_OK)
+    status = qm_work_new (plan, work, error);
+  qm_plan_free (plan);
+  if (status == QM_OK && options.narrow)
+    narrow_softmax (*work);
+  return status;
+}
+
+QmStatus
+qm_trained_predict_ranks (const QmTrained *trained,
+                          const QmCalibration *calibration,
+                          QmPrediction *prediction,
+                          QmError *error)
+{
+  const QmLevel *level = qm_calibration_level (calibration, trained->level);
+  QmWork *work = NULL;
+  QmExchange exchange;
+  QmSpeeds speeds;
+  QmStatus status;
+
+  if (trained->gpus == 1 || level == NULL)
+    return qm_trained_predict (trained, calibration, prediction, error);
+  status = qm_speeds_of_gpu (calibration, trained->gpu, trained->gpus,
+                             trained->link, &speeds, error);
+  if (status == QM_OK)
+    status = plan_ranks (trained, &work, error);
+  exchange = qm_exchange_of (&speeds, level, NULL);
+  if (status == QM_OK)
+    status = qm_predict_ranks (work, &exchange, level, prediction, NULL, error);
+  qm_work_free (work);
+  return status;
 }
 
 double

@@ -47,6 +47,13 @@ QmStatus qm_trained_predict (const QmTrained *trained,
                              QmPrediction *prediction,
                              QmError *error);
 
+/* The same as qm_places_find() has it of several GPUs: from a plan with their
+ * exchange, which is made for it; of one it is the same. */
+QmStatus qm_trained_predict_ranks (const QmTrained *trained,
+                                   const QmCalibration *calibration,
+                                   QmPrediction *prediction,
+                                   QmError *error);
+
 /* The share of its GPUs' peak that a rate of so many samples a second of all of
  * them implies: its floating-point operations (data/flops.h) over those that
  * the catalog says of its precision; NaN where that is not known. */

@@ -4,6 +4,7 @@
 
 #include "engine/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 unsigned
@@ -105,4 +106,237 @@ qm_way_find (const QmModelConfig *config,
   return status == QM_OK && found->fits && !fixed
              ? try_halves (config, recipe, one, exchange, level, found, error)
              : status;
+}
+
+/* What was planned of a way, for PLANNED_RANKS: more of them have smaller parts
+ * of what they divide, and do less of its update. */
+#define PLANNED_RANKS 2
+
+typedef struct Planned
+{
+  QmPlanOptions options;
+  bool impossible;   /* it cannot be planned */
+  QmMemory *memory;  /* by target */
+  uint64_t host_own; /* of the host's, what each has for itself */
+  QmWork *work;
+} Planned;
+
+struct QmWayPlans
+{
+  const QmModelConfig *config;
+  const QmRecipe *recipe;
+  const QmTarget *targets;
+  size_t n_targets;
+  Planned **list;
+  size_t n, room;
+};
+
+QmStatus
+qm_way_plans_new (const QmModelConfig *config,
+                  const QmRecipe *recipe,
+                  const QmTarget *targets,
+                  size_t n,
+                  QmWayPlans **plans,
+                  QmError *error)
+{
+  *plans = calloc (1, sizeof **plans);
+  if (*plans == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  **plans = (QmWayPlans){
+    .config = config, .recipe = recipe, .targets = targets, .n_targets = n
+  };
+  return QM_OK;
+}
+
+static void
+free_planned (Planned *planned)
+{
+  if (planned == NULL)
+    return;
+  qm_work_free (planned->work);
+  free (planned->memory);
+  free (planned);
+}
+
+void
+qm_way_plans_free (QmWayPlans *plans)
+{
+  if (plans == NULL)
+    return;
+  for (size_t i = 0; i < plans->n; i++)
+    free_planned (plans->list[i]);
+  free (plans->list);
+  free (plans);
+}
+
+static bool
+is_same (const QmPlanOptions *a, const QmPlanOptions *b)
+{
+  return a->micro_batch == b->micro_batch && a->sharding == b->sharding
+         && a->offload == b->offload && a->checkpoint == b->checkpoint
+         && a->methods == b->methods;
+}
+
+/* Plans it for the first target: others differ in what they need alone. */
+static QmStatus
+plan_way (const QmWayPlans *plans, Planned *planned, QmError *error)
+{
+  QmPlan *plan = NULL;
+  QmStatus status = qm_plan_new (plans->config, plans->recipe,
+                                 &planned->options, &plan, error);
+
+  if (status == QM_STATUS_UNSUPPORTED)
+    {
+      planned->impossible = true;
+      return QM_OK;
+    }
+  if (status == QM_OK)
+    {
+      qm_plan_memories (plan, plans->targets, plans->n_targets,
+                        planned->memory);
+      planned->host_own = plan->host.staging;
+      status = qm_work_new (plan, &planned->work, error);
+    }
+  qm_plan_free (plan);
+  return status;
+}
+
+static QmStatus
+add_planned (QmWayPlans *plans,
+             const QmPlanOptions *options,
+             Planned **added,
+             QmError *error)
+{
+  Planned *planned = calloc (1, sizeof *planned);
+  QmStatus status;
+
+  if (plans->n == plans->room)
+    {
+      size_t room = 2 * plans->room + 32;
+      Planned **list = realloc (plans->list, room * sizeof (Planned *));
+
+      plans->list = list != NULL ? list : plans->list;
+      plans->room = list != NULL ? room : plans->room;
+    }
+  if (planned != NULL)
+    planned->memory = calloc (plans->n_targets + 1, sizeof *planned->memory);
+  if (planned == NULL || planned->memory == NULL || plans->n == plans->room)
+    {
+      free_planned (planned);
+      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                           "the host is out of memory");
+    }
+  planned->options = *options;
+  planned->options.target = plans->targets[0];
+  planned->options.ranks = PLANNED_RANKS;
+  status = plan_way (plans, planned, error);
+  if (status != QM_OK)
+    free_planned (planned);
+  else
+    *added = plans->list[plans->n++] = planned;
+  return status;
+}
+
+/* Of so many bytes that PLANNED_RANKS divide, what each of `ranks` has. */
+static uint64_t
+part_of (uint64_t bytes, int ranks)
+{
+  return (bytes * PLANNED_RANKS + (uint64_t) ranks - 1) / (uint64_t) ranks;
+}
+
+/* What each of so many ranks needs. */
+static QmMemory
+memory_of (const Planned *planned, size_t target, int ranks)
+{
+  QmMemory memory = planned->memory[target];
+  uint64_t *const divided[] = { &memory.weights, &memory.master,
+                                &memory.gradients, &memory.optimizer };
+  const bool is[] = { qm_sharding_weights (planned->options.sharding), true,
+                      qm_sharding_gradients (planned->options.sharding), true };
+
+  if (planned->work->parts == 1)
+    return memory;
+  for (size_t i = 0; i < sizeof divided / sizeof divided[0]; i++)
+    if (is[i])
+      {
+        uint64_t whole = *divided[i];
+
+        *divided[i] = part_of (whole, ranks);
+        memory.total -= whole - *divided[i];
+      }
+  if (memory.host > 0)
+    memory.host =
+        part_of (memory.host - planned->host_own, ranks) + planned->host_own;
+  return memory;
+}
+
+/* What each of so many ranks does, with `rows` for its rows. */
+static QmWork
+work_of (const QmWork *planned, int ranks, double passes, QmWorkRow *rows)
+{
+  QmWork work = *planned;
+  double share = (double) PLANNED_RANKS / ranks;
+
+  memcpy (rows, planned->rows, planned->n * sizeof *rows);
+  work.rows = rows;
+  work.ranks = ranks;
+  work.passes = passes;
+  if (planned->parts == 1)
+    return work;
+  work.parts = ranks;
+  work.down *= share;
+  work.up *= share;
+  work.update_down *= share;
+  work.update_up *= share;
+  for (size_t i = 0; i < work.n; i++)
+    if (rows[i].update)
+      {
+        rows[i].flops *= share;
+        rows[i].bytes *= share;
+      }
+  return work;
+}
+
+QmStatus
+qm_way_plans_find (QmWayPlans *plans,
+                   size_t target,
+                   const QmPlanOptions *options,
+                   uint64_t bytes,
+                   const QmExchange *exchange,
+                   const QmLevel *level,
+                   QmWayFound *found,
+                   QmError *error)
+{
+  Planned *planned = NULL;
+  uint64_t host = options->host_bytes;
+  int64_t all = options->micro_batch * options->ranks;
+  QmWorkRow *rows;
+  QmWork work;
+  QmStatus status = QM_OK;
+
+  memset (found, 0, sizeof *found);
+  for (size_t i = 0; i < plans->n && planned == NULL; i++)
+    if (is_same (&plans->list[i]->options, options))
+      planned = plans->list[i];
+  if (planned == NULL)
+    status = add_planned (plans, options, &planned, error);
+  if (status != QM_OK || planned == NULL || planned->impossible)
+    return status;
+  found->memory = memory_of (planned, target, options->ranks);
+  if (found->memory.total > bytes || (host > 0 && found->memory.host > host))
+    return QM_OK;
+  found->fits = true;
+  found->micro_batch = options->micro_batch;
+  found->accumulation = (plans->recipe->batch_size + all - 1) / all;
+  rows = calloc (planned->work->n + 1, sizeof *rows);
+  if (rows == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  work = work_of (planned->work, options->ranks, (double) found->accumulation,
+                  rows);
+  status = qm_predict_ranks (&work, exchange, level, &found->prediction,
+                             &found->total, error);
+  free (rows);
+  return status;
 }

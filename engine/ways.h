@@ -32,6 +32,30 @@ QmStatus qm_way_find (const QmModelConfig *config,
                       QmWayFound *found,
                       QmError *error);
 
+/* The same of many places, at micro-batches that are said: what is planned once
+ * is planned for all types of GPU, and all numbers of them above 1. */
+typedef struct QmWayPlans QmWayPlans;
+
+/* Of a training, for GPUs of these architectures.  What it points to outlives
+ * it. */
+QmStatus qm_way_plans_new (const QmModelConfig *config,
+                           const QmRecipe *recipe,
+                           const QmTarget *targets,
+                           size_t n,
+                           QmWayPlans **plans,
+                           QmError *error);
+void qm_way_plans_free (QmWayPlans *plans);
+
+/* Finds it for the target of that index, whatever the target of `options`. */
+QmStatus qm_way_plans_find (QmWayPlans *plans,
+                            size_t target,
+                            const QmPlanOptions *options,
+                            uint64_t bytes,
+                            const QmExchange *exchange,
+                            const QmLevel *level,
+                            QmWayFound *found,
+                            QmError *error);
+
 /* Which of the methods a level of software has, as places.h looks at it. */
 unsigned qm_level_methods (const QmLevel *level);
 

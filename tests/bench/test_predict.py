@@ -384,6 +384,38 @@ class Predict(unittest.TestCase):
         self.assertLessEqual(FITS | FITS_NOT | UNSUPPORTED | RATE, words)
 
 
+class OneFormula(unittest.TestCase):
+    """What the default finds, and the same way asked for by its name."""
+
+    def test_places(self):
+        compared = 0
+        for model in ('pythia-1b', 'pythia-6.9b', 'gpt2-124m'):
+            for place in predict(
+                    '--model', model, '--gpu', 'rtx3090,a6000,rtx4090,'
+                    'h100-80gb-pcie,h200-141gb-sxm', '--gpus', '2,4,8'):
+                if not place['fits']:
+                    continue
+                named, = predict(
+                    '--model', model, '--gpu', place['gpu_id'], '--gpus',
+                    place['gpus'], '--micro-batch', place['micro_batch'],
+                    '--offload' if place['offloading'] else '--sharding',
+                    place['sharding'],
+                    *(['--checkpoint'] if place['checkpointing'] else []))
+                with self.subTest(model=model, gpu=place['gpu_id'],
+                                  gpus=place['gpus']):
+                    self.assertTrue(named.get('fits'), named)
+                    for key in ('link', 'accumulation', 'bound'):
+                        self.assertEqual(named[key], place[key])
+                    for key in ('step_s', 'days', 'days_low', 'days_high'):
+                        self.assertAlmostEqual(named[key] / place[key], 1,
+                                               delta=1e-4)
+                    self.assertAlmostEqual(
+                        named['memory_bytes']['total']
+                        / place['memory_bytes']['total'], 1, delta=1e-3)
+                    compared += 1
+        self.assertGreater(compared, 35)
+
+
 class Residual(unittest.TestCase):
     """What rates of a model tell of it elsewhere."""
 

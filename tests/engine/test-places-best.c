@@ -2,12 +2,13 @@
 
 /* The settings that are found for a place are the best there are: nothing that
  * fits is more than 2 % faster, of all ways and micro-batches, which are tried
- * here one by one; but dividing has to be worth it by a twentieth, and
- * offloading is only asked for where GPUs divide and compute activations
- * twice. */
+ * here one by one; but dividing and offloading have to be worth it by a
+ * twentieth, and offloading is only asked for where GPUs divide and compute
+ * activations twice. */
 
 #include "data/architecture.h"
 #include "engine/places.h"
+#include "engine/ways.h"
 #include "tests/data/check.h"
 
 #include <limits.h>
@@ -53,6 +54,8 @@ typedef struct All
 {
   QmPlacesOptions options;
   Tried tried[N_WAYS][N_SIZES];
+  QmTarget targets[N_ARCHITECTURES];
+  QmWayPlans *ranked; /* plans of several GPUs */
 } All;
 
 static Tried
@@ -101,6 +104,11 @@ all_of (const char *model_id, const char *level)
   for (size_t i = 0; i < N_WAYS; i++)
     for (int j = 0; j < N_SIZES; j++)
       all->tried[i][j] = plan (&all->options, i, INT64_C (1) << j);
+  for (size_t i = 0; i < N_ARCHITECTURES; i++)
+    all->targets[i] = (QmTarget){ QM_DEVICE_CUDA, architectures[i] };
+  CHECK_INT (qm_way_plans_new (&model->config, &model->recipe, all->targets,
+                               N_ARCHITECTURES, &all->ranked, NULL),
+             QM_OK);
   return all;
 }
 
@@ -110,6 +118,7 @@ all_free (All *all)
   for (size_t i = 0; i < N_WAYS; i++)
     for (int j = 0; j < N_SIZES; j++)
       qm_work_free (all->tried[i][j].work);
+  qm_way_plans_free (all->ranked);
   free (all);
 }
 
@@ -124,10 +133,52 @@ bytes_of (const Tried *tried, size_t architecture, int n)
   return (double) m->total - states + states / n;
 }
 
+/* The same of several GPUs, of which plans have the exchange. */
+static double
+best_of_ranks (All *all,
+               const QmSpeeds *speeds,
+               double bytes,
+               size_t architecture,
+               bool sharded,
+               bool offload)
+{
+  const QmLevel *level = all->options.level;
+  const QmExchange exchange = qm_exchange_of (speeds, level, NULL);
+  int64_t batch = all->options.recipe->batch_size;
+  int64_t share = (batch + speeds->gpus - 1) / speeds->gpus;
+  double best = INFINITY;
+
+  for (size_t i = 0; i < N_WAYS; i++)
+    for (int j = 0; j < N_SIZES && INT64_C (1) << j <= share; j++)
+      {
+        const QmPlanOptions options = {
+          .micro_batch = INT64_C (1) << j,
+          .methods = qm_level_methods (level),
+          .checkpoint = ways[i].checkpoint,
+          .loss_rows = qm_level_loss_rows (level->name),
+          .ranks = speeds->gpus,
+          .sharding = offload   ? ways[i].offload
+                      : sharded ? QM_SHARDING_ZERO_3
+                                : QM_SHARDING_NONE,
+          .offload = offload,
+        };
+        QmWayFound found;
+
+        if ((ways[i].offload != QM_SHARDING_NONE) == offload
+            && qm_way_plans_find (all->ranked, architecture, &options,
+                                  (uint64_t) bytes, &exchange, level, &found,
+                                  NULL)
+                   == QM_OK
+            && found.fits)
+          best = fmin (best, found.prediction.step);
+      }
+  return best;
+}
+
 /* The least seconds of a step, all states on the GPU, or also with the host's
  * memory; infinite where nothing fits. */
 static double
-best_of (const All *all,
+best_of (All *all,
          QmSpeeds *speeds,
          double bytes,
          size_t architecture,
@@ -139,6 +190,8 @@ best_of (const All *all,
   double best = INFINITY;
 
   speeds->sharded = sharded;
+  if (speeds->gpus > 1)
+    return best_of_ranks (all, speeds, bytes, architecture, sharded, offload);
   for (size_t i = 0; i < N_WAYS; i++)
     for (int j = 0; j < N_SIZES && INT64_C (1) << j <= share; j++)
       {
@@ -200,8 +253,8 @@ check_place (All *all, QmPlaces *places, const QmGpu *gpu, int n)
   best = fmin (whole, divided);
   if (isinf (best) || (found.sharded && found.options.checkpoint)
       || found.options.offload)
-    best =
-        fmin (best, best_of (all, &speeds, bytes, architecture, n > 1, true));
+    best = fmin (best, best_of (all, &speeds, bytes, architecture, n > 1, true)
+                           * (found.options.offload ? 1 : WORTH));
   /* Some have no bf16, or are part of a machine of their own. */
   if (status != QM_OK)
     {

@@ -51,6 +51,7 @@ typedef struct Everything
   QmProbes reference, probes;
   QmCalibration known;
   double calibrated[MAX_RATES];
+  double ranked[MAX_RATES]; /* and from plans of several GPUs */
   Clusters clusters;
 } Everything;
 
@@ -78,6 +79,12 @@ load_probes (const char *data, Everything *all)
   if (error.message[0] != '\0')
     fprintf (stderr, "%s:%d: %s\n", error.file, error.line, error.message);
   errors_of (&all->rates, &all->known, all->calibrated);
+  for (size_t i = 0; i < all->rates.n; i++)
+    all->ranked[i] =
+        isnan (all->calibrated[i]) || all->rates.rates[i].trained.gpus == 1
+            ? all->calibrated[i]
+            : log (rates_predict_ranks (&all->rates.rates[i], &all->known)
+                   * all->rates.rates[i].samples_per_s);
   return error.message[0] == '\0';
 }
 
@@ -409,7 +416,7 @@ check_residuals (const Everything *all, const char *data)
   FILE *out = open_memstream (&made, &length);
   bool same;
 
-  write_residuals (out, &all->rates, all->calibrated);
+  write_residuals (out, &all->rates, all->ranked);
   fclose (out);
   snprintf (path, sizeof path, "%s/residuals.csv", data);
   same = qm_text_read_file (path, &there, &length, &error) == QM_OK
@@ -432,7 +439,7 @@ run (Everything *all, const char *data, const char *what, char **files)
     return make_left_out (all);
   if (strcmp (what, "residuals") == 0)
     {
-      write_residuals (stdout, &all->rates, all->calibrated);
+      write_residuals (stdout, &all->rates, all->ranked);
       return 0;
     }
   if (strcmp (what, "residuals-check") == 0)

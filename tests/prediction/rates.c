@@ -274,3 +274,17 @@ rates_predict (const Rate *rate,
     *clock = prediction.clock;
   return prediction.step / (trained->work->samples * trained->gpus);
 }
+
+double
+rates_predict_ranks (const Rate *rate, const QmCalibration *calibration)
+{
+  const QmTrained *trained = &rate->trained;
+  QmPrediction prediction;
+  QmError error = { 0 };
+
+  if (trained->work == NULL
+      || qm_trained_predict_ranks (trained, calibration, &prediction, &error)
+             != QM_OK)
+    return NAN;
+  return prediction.step / (trained->work->samples * trained->gpus);
+}

@@ -65,6 +65,9 @@ QmResidualPlace residual_place_of (const Rate *rate);
 /* Whether what it keeps was in memory of the host. */
 bool is_offloaded (const Rate *rate);
 
+/* The same as `predict` has it of several GPUs, for which it makes a plan. */
+double rates_predict_ranks (const Rate *rate, const QmCalibration *calibration);
+
 /* What a rate is predicted to be, in seconds for a sample, and the clock; NaN
  * where it is not. */
 double rates_predict (const Rate *rate,
