@@ -183,6 +183,23 @@ skip_minus_behind (Reader *reader, const char *start)
   return TRUE;
 }
 
+/* "4,000.00 CR", a credit, as ledgers print it; "4.00 Cr" are ten millions. */
+static gboolean
+skip_credit (Reader *reader, const char *start)
+{
+  const char *end = reader->cursor;
+  const char *mark = end + (*end == ' ');
+
+  while (end > start && end[-1] == ' ')
+    end--;
+  if (end - start < 4 || !g_ascii_isdigit (end[-1])
+      || !g_ascii_isdigit (end[-2]) || strchr (".,", end[-3]) == NULL
+      || strcmp (mark, "CR") != 0)
+    return FALSE;
+  reader->cursor = mark + 2;
+  return TRUE;
+}
+
 static gboolean
 skip (Reader *reader, char c)
 {
@@ -550,7 +567,8 @@ qm_amount_parse (const char *text,
   if (open && !skip (&reader, ')'))
     return FALSE;
   if (!open && !negative)
-    negative = skip_minus_behind (&reader, normal);
+    negative =
+        skip_minus_behind (&reader, normal) || skip_credit (&reader, normal);
   if (!read_currencies (&reader) || *reader.cursor != '\0')
     return FALSE;
 

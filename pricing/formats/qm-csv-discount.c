@@ -56,9 +56,10 @@ static const char phrases[] =
 static const char less_words[] =
     "less|abzgl|abzuglich|minus|moins|menos|meno|"
     "minder|deduct|deduire|pomniejszenie|pomniejszone|odjac|subtract";
-static const char less_phrases[] = "a deduire|na odliczeniu|en moins|"
-                                   "in mindering|in abzug|a detrarre|a deducir|"
-                                   "a deduzir|do odliczenia";
+static const char less_phrases[] =
+    "a deduire|na odliczeniu|en moins|"
+    "in mindering|in abzug|a detrarre|a deducir|"
+    "a deduzir|do odliczenia|a descontar|a scalare|a defalquer";
 /* Words of what is left once a discount has been taken, or before. */
 static const char after_words[] =
     "after|nach|apres|despues|dopo|na|po|apos|depois|less|minus|abzgl|"

@@ -85,7 +85,7 @@ may_be_negative (QmCsvReader *reader, guint row)
       if (column >= 0)
         for (const char *p = qm_sheet_cell (reader->sheet, row, (guint) column);
              *p != '\0'; p++)
-          if (*p == '-' || *p == '(' || (*p & 0x80) != 0)
+          if (*p == '-' || *p == '(' || *p == 'C' || (*p & 0x80) != 0)
             return TRUE;
     }
   return FALSE;

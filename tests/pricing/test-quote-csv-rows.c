@@ -61,6 +61,8 @@ test_discounts (void)
     { ";abzgl. 5 % Hochschulrabatt;;;-50,00\n", 5000 },
     { ";abzgl. 5 % Hochschulrabatt;;;50,00\n", 5000 },
     { ";Onderwijskorting;;;-/- 50,00\n", 5000 },
+    { ";Promo;;;50,00 CR\n", 5000 },
+    { ";A descontar;;;50,00\n", 5000 },
     { ";Nachlass;;;50,00-\n", 5000 },
     { "2;Trade-in of old servers;1;-50,00;-50,00\n", 5000 },
     { ";Rabat dla uczelni;;;−50,00\n", 5000 },
