@@ -27,19 +27,29 @@
 /* Moments that share a list of buffers. */
 #define BLOCK 32
 
+/* The same where buffers are laid out by size. */
+#define WIDE 256
+
 typedef struct Block
 {
   QmBuffer **items;
   size_t n, capacity;
 } Block;
 
+/* A buffer that has its place. */
+typedef struct Placed
+{
+  int64_t offset, end;
+  int32_t first, last;
+} Placed;
+
 typedef struct Layout
 {
   QmBuffer *buffers;
   size_t n, moments;
-  int64_t peak;      /* the moment */
-  int64_t *floor;    /* by moment: the end of the stack */
-  QmBuffer **placed; /* room for all */
+  int64_t peak;   /* the moment */
+  int64_t *floor; /* by moment: the end of the stack */
+  Placed *placed; /* room for all */
   Block *blocks;
   size_t n_blocks;
 } Layout;
@@ -96,33 +106,42 @@ by_last (const void *a, const void *b)
 static int
 by_offset (const void *a, const void *b)
 {
-  const QmBuffer *x = *(QmBuffer *const *) a, *y = *(QmBuffer *const *) b;
+  const Placed *x = a, *y = b;
 
   return compare (x->offset, y->offset);
 }
 
 /* The smallest gap from `floor` on, or the end, among buffers that live at the
- * same time as this one and are sorted by offset. */
+ * same time as this one and are sorted by offset.  Nearly all of the time of a
+ * layout is spent here: what is looked at lies side by side. */
 static int64_t
-find_gap (const QmBuffer *buffer, QmBuffer **others, size_t n, int64_t floor)
+find_gap (const QmBuffer *buffer, const Placed *others, size_t n, int64_t floor)
 {
+  const int64_t first = buffer->first, last = buffer->last;
   int64_t end = floor, best = -1, best_gap = INT64_MAX;
 
   for (size_t i = 0; i < n; i++)
     {
-      int64_t gap = others[i]->offset - end;
+      int64_t gap = others[i].offset - end;
 
-      if (others[i]->first > buffer->last || others[i]->last < buffer->first)
+      if (others[i].first > last || others[i].last < first)
         continue;
       if (gap >= buffer->bytes && gap < best_gap)
         {
           best = end;
           best_gap = gap;
         }
-      if (others[i]->offset + others[i]->bytes > end)
-        end = others[i]->offset + others[i]->bytes;
+      if (others[i].end > end)
+        end = others[i].end;
     }
   return best >= 0 ? best : end;
+}
+
+static Placed
+placed_of (const QmBuffer *buffer)
+{
+  return (Placed){ buffer->offset, buffer->offset + buffer->bytes,
+                   (int32_t) buffer->first, (int32_t) buffer->last };
 }
 
 static uint64_t
@@ -136,27 +155,74 @@ size_of (const Layout *layout)
   return (uint64_t) size;
 }
 
+/* Buffers that have their place, in the order of their offsets. */
+typedef struct List
+{
+  Placed *items;
+  size_t n, capacity;
+} List;
+
+static bool
+insert (List *list, const QmBuffer *buffer)
+{
+  size_t at = list->n;
+
+  if (list->n == list->capacity)
+    {
+      size_t capacity = list->capacity * 2 + 64;
+      Placed *items = realloc (list->items, capacity * sizeof *items);
+
+      if (items == NULL)
+        return false;
+      list->items = items;
+      list->capacity = capacity;
+    }
+  while (at > 0 && list->items[at - 1].offset > buffer->offset)
+    at--;
+  memmove (list->items + at + 1, list->items + at,
+           (list->n - at) * sizeof *list->items);
+  list->items[at] = placed_of (buffer);
+  list->n++;
+  return true;
+}
+
+/* Lays them out, with a list of what lives in each of the wide blocks of
+ * moments, and one of all behind them, for buffers that live in several. */
+static uint64_t
+lay_out_in_lists (Layout *layout, uint64_t limit, List *lists, List *all)
+{
+  for (size_t i = 0; i < layout->n; i++)
+    {
+      QmBuffer *buffer = &layout->buffers[i];
+      int64_t begin = buffer->first / WIDE, end = buffer->last / WIDE;
+      const List *list = begin == end ? &lists[begin] : all;
+
+      buffer->offset = find_gap (buffer, list->items, list->n, 0);
+      if ((uint64_t) (buffer->offset + buffer->bytes) > limit
+          || !insert (all, buffer))
+        return UINT64_MAX;
+      for (int64_t b = begin; b <= end; b++)
+        if (!insert (&lists[b], buffer))
+          return UINT64_MAX;
+    }
+  return size_of (layout);
+}
+
 /* Gives up, with UINT64_MAX, as soon as it takes more than `limit`. */
 static uint64_t
 lay_out_by_size (Layout *layout, uint64_t limit)
 {
-  QmBuffer **placed = layout->placed;
+  size_t n = layout->moments / WIDE + 1;
+  List *lists = calloc (n + 1, sizeof *lists);
+  uint64_t size = UINT64_MAX;
 
   qsort (layout->buffers, layout->n, sizeof *layout->buffers, by_size);
-  for (size_t i = 0; i < layout->n; i++)
-    {
-      QmBuffer *buffer = &layout->buffers[i];
-      size_t at = i;
-
-      buffer->offset = find_gap (buffer, placed, i, 0);
-      if ((uint64_t) (buffer->offset + buffer->bytes) > limit)
-        return UINT64_MAX;
-      while (at > 0 && placed[at - 1]->offset > buffer->offset)
-        at--;
-      memmove (placed + at + 1, placed + at, (i - at) * sizeof *placed);
-      placed[at] = buffer;
-    }
-  return size_of (layout);
+  if (lists != NULL)
+    size = lay_out_in_lists (layout, limit, lists, &lists[n]);
+  for (size_t i = 0; i <= n && lists != NULL; i++)
+    free (lists[i].items);
+  free (lists);
+  return size;
 }
 
 static bool
@@ -222,7 +288,7 @@ lay_on_stack (Layout *layout, QmBuffer *buffer)
         /* One that is in several of these blocks counts in the first. */
         if (other->first <= buffer->last && other->last >= buffer->first
             && (b == begin || other->first / BLOCK == b))
-          layout->placed[n++] = other;
+          layout->placed[n++] = placed_of (other);
       }
   qsort (layout->placed, n, sizeof *layout->placed, by_offset);
   buffer->offset = find_gap (buffer, layout->placed, n, floor);

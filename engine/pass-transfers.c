@@ -42,8 +42,10 @@ typedef struct Moving
   QmValueId *twin;       /* by value, of gradients: what is written instead */
   QmValueId *buffer;     /* by unit: the gradients that are sent */
   int32_t *missing;      /* by unit: gradients that are not complete */
-  QmValueId *fetched;    /* by unit: where its weights are */
-  int32_t sent;          /* the unit that is on its way, or QM_NO_UNIT */
+  QmValueId *idle;       /* gradients that are sent and that nothing adds to */
+  size_t n_idle;
+  QmValueId *fetched; /* by unit: where its weights are */
+  int32_t sent;       /* the unit that is on its way, or QM_NO_UNIT */
   Span *spans;
   size_t n_spans, capacity, begun, reached;
 } Moving;
@@ -260,15 +262,10 @@ complete_buffer (Moving *o, int32_t unit, QmPhase phase)
                  qm_graph_view (o->graph, buffer_of (o, unit), 1, &behind, &one,
                                 range->used - range->begin),
                  phase);
-  for (size_t i = 0; i < o->units->n_values; i++)
-    if (qm_units_sent (o->units, o->graph, (QmValueId) i) == unit
-        && o->first[i] < 0)
-      {
-        QmValueId part =
-            place_in_buffer (o, (QmValueId) i, size_of (o, (QmValueId) i));
-
-        append_zero (o, part, phase);
-      }
+  for (size_t i = 0; i < o->n_idle; i++)
+    if (qm_units_sent (o->units, o->graph, o->idle[i]) == unit)
+      append_zero (o, place_in_buffer (o, o->idle[i], size_of (o, o->idle[i])),
+                   phase);
 }
 
 static void
@@ -375,6 +372,10 @@ find_writers (Moving *o)
             }
           o->last[owner] = (int32_t) i;
         }
+  for (size_t i = 0; i < o->units->n_values; i++)
+    if (o->first[i] < 0
+        && qm_units_sent (o->units, o->graph, (QmValueId) i) != QM_NO_UNIT)
+      o->idle[o->n_idle++] = (QmValueId) i;
 }
 
 static bool
@@ -391,6 +392,7 @@ begin (Moving *o, QmGraph *graph, const QmUnits *units, QmType type)
     .first = malloc (n * sizeof *o->first),
     .last = malloc (n * sizeof *o->last),
     .twin = malloc (n * sizeof *o->twin),
+    .idle = malloc (n * sizeof *o->idle),
     .buffer = malloc (n_units * sizeof *o->buffer),
     .missing = calloc (n_units, sizeof *o->missing),
     .fetched = malloc (n_units * sizeof *o->fetched),
@@ -398,7 +400,7 @@ begin (Moving *o, QmGraph *graph, const QmUnits *units, QmType type)
   };
   graph->nodes = NULL;
   graph->n_nodes = graph->nodes_capacity = 0;
-  if (o->first == NULL || o->last == NULL || o->twin == NULL
+  if (o->first == NULL || o->last == NULL || o->twin == NULL || o->idle == NULL
       || o->buffer == NULL || o->missing == NULL || o->fetched == NULL)
     return false;
   for (size_t i = 0; i < n; i++)
@@ -416,6 +418,7 @@ end (Moving *o)
   free (o->first);
   free (o->last);
   free (o->twin);
+  free (o->idle);
   free (o->buffer);
   free (o->missing);
   free (o->fetched);
