@@ -93,20 +93,36 @@ qm_prose_link (const QmCandidate *candidate)
 
 /* How sure it is, and what else it may be. */
 static char *
-describe_odds (const QmAdvice *advice, const QmOdds *odds)
+describe_odds (const QmAdvice *advice,
+               const QmOdds *odds,
+               const QmCandidate *chosen,
+               const QmPurse *purse)
 {
   g_autofree char *best = qm_format_percent (odds->best);
   g_autofree char *share = qm_format_percent (odds->share);
   g_autofree char *what = NULL;
+  const QmCandidate *other = nth (advice, odds->other);
 
   if (odds->best > ALMOST_SURE)
     return g_strdup (_ ("It is the best choice all the same."));
-  if (odds->other < 0)
+  if (other == NULL)
     /* Translators: two percentages. */
     return g_strdup_printf (_ ("It is the best choice with a probability of "
                                "%s; with %s nothing is in time."),
                             best, share);
-  what = qm_prose_candidate (nth (advice, odds->other));
+  what = qm_prose_candidate (other);
+  if (other->cost_minor < chosen->cost_minor)
+    {
+      g_autofree char *saved =
+          qm_purse_format (purse, chosen->cost_minor - other->cost_minor);
+
+      /* Translators: percentage, another machine, percentage, money. */
+      return g_strdup_printf (_ ("It is the best choice with a probability of "
+                                 "%s, %s with %s, which saves %s. An hour on "
+                                 "one rented GPU of each type, with qm-bench, "
+                                 "tells them apart."),
+                              best, what, share, saved);
+    }
   /* Translators: percentage, another machine, percentage. */
   return g_strdup_printf (_ ("It is the best choice with a probability of %s, "
                              "%s with %s. An hour on one rented GPU of each "
@@ -131,7 +147,7 @@ qm_prose_warn_about_prediction (const QmAdvice *advice,
   interval = qm_prose_interval (best);
   if (interval == NULL && odds.best > ALMOST_SURE)
     return NULL;
-  sure = describe_odds (advice, &odds);
+  sure = describe_odds (advice, &odds, best, &question->purse);
   if (interval == NULL)
     /* Translators: a sentence on what may be better. */
     return g_strdup_printf (_ ("The times of others are predicted. %s"), sure);
