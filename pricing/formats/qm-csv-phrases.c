@@ -192,6 +192,22 @@ qm_csv_word_is_tax (const char *word)
              || g_str_has_suffix (word, "steuer"));
 }
 
+/* Whether a word is denied by what stands before it, or behind: "do not
+ * include", "ne comprennent pas". */
+static gboolean
+is_denied (char **words, guint i)
+{
+  static const char list[] =
+      "not|nicht|non|no|niet|nie|nao|ne|never|kein|keine|geen";
+  static GHashTable *set;
+  GHashTable *denials = qm_csv_phrases_once (&set, list);
+
+  return (i > 0 && g_hash_table_contains (denials, words[i - 1]))
+         || (words[i + 1] != NULL
+             && (strcmp (words[i + 1], "pas") == 0
+                 || strcmp (words[i + 1], "nicht") == 0));
+}
+
 int
 qm_csv_tax_in (const char *normal)
 {
@@ -218,7 +234,7 @@ qm_csv_tax_in (const char *normal)
 
       if (g_hash_table_contains (in, words[i])
           || (of_tax && g_hash_table_contains (in_tax, words[i])))
-        return 1;
+        return is_denied (words, i) ? 0 : 1;
       if (g_hash_table_contains (out, words[i])
           || (of_tax && g_hash_table_contains (out_tax, words[i])))
         return 0;
@@ -235,17 +251,27 @@ tax_beside (const char *word)
       "enthalten|enthaltener|mit|brutto|inclus|incluant|comprise|comprises|"
       "avec|"
       "incluido|incluida|incluyen|con|inclusa|incluso|ivati|compresa|inclusief|"
-      "inbegrepen|met|inclui|incluem|com|zawieraja|wliczony|z";
+      "inbegrepen|met|inclui|incluem|com|zawieraja|wliczony|z|"
+      "comprennent|incluent|comprendono|includono|comprenden|bevatten|"
+      "beinhalten|obejmuja|contain|contains|contient|contienen";
   static const char without[] =
       "excl|ex|exkl|exklusive|exclusive|excluding|exclude|excluded|zzgl|"
       "zuzuglich|plus|ohne|without|netto|hors|sans|sin|excluido|mas|senza|"
       "esclusa|escluso|piu|exclusief|zonder|sem|acresce|acrescem|bez|"
-      "not|nicht|no";
+      "not|nicht|no|kein|keine|keiner|geen|aucune|nessuna|ninguna";
   static GHashTable *in, *out;
 
   if (g_hash_table_contains (qm_csv_phrases_once (&out, without), word))
     return 0;
   return g_hash_table_contains (qm_csv_phrases_once (&in, with), word) ? 1 : -1;
+}
+
+static int
+tax_of (char **words, guint i)
+{
+  int tax = tax_beside (words[i]);
+
+  return tax == 1 && is_denied (words, i) ? 0 : tax;
 }
 
 int
@@ -266,9 +292,12 @@ qm_csv_tax_in_note (const char *normal)
         continue;
       /* "inkl. der gesetzlichen MwSt. von 19 %", "VAT not included" */
       for (int j = i - 1; j >= 0 && j >= i - 5 && tax < 0; j--)
-        tax = tax_beside (words[j]);
+        tax = tax_of (words, (guint) j);
       for (int j = i + 1; j < n && j <= i + 3 && tax < 0; j++)
-        tax = tax_beside (words[j]);
+        tax = tax_of (words, (guint) j);
+      /* "Die Preise enthalten die MwSt. nicht." */
+      if (tax == 1 && i + 2 == n && strcmp (words[i + 1], "nicht") == 0)
+        return 0;
       if (tax >= 0)
         return tax;
     }

@@ -431,11 +431,56 @@ test_names (void)
     check (&cases[i]);
 }
 
+/* What a sentence below the table says of its prices. */
+static void
+test_sentences (void)
+{
+  static const struct
+  {
+    Language language;
+    const char *sentence;
+    QmTristate included;
+  } cases[] = {
+    { EN, "Prices do not include VAT.", QM_NO },
+    { EN, "Prices include VAT.", QM_YES },
+    { EN, "All prices are exclusive of VAT.", QM_NO },
+    { EN, "VAT is not included in the prices.", QM_NO },
+    { DE, "Die Preise enthalten keine MwSt.", QM_NO },
+    { DE, "In den Preisen ist die gesetzliche MwSt. nicht enthalten.", QM_NO },
+    { DE, "Preise enthalten die MwSt. nicht.", QM_NO },
+    { FR, "Les prix ne comprennent pas la TVA.", QM_NO },
+    { FR, "Prix TVA non comprise", QM_NO },
+    { FR, "Les prix comprennent la TVA.", QM_YES },
+    { ES, "Los precios no incluyen IVA.", QM_NO },
+    { ES, "Los precios incluyen IVA.", QM_YES },
+    { IT, "I prezzi non comprendono l'IVA.", QM_NO },
+    { IT, "Prezzi IVA inclusa.", QM_YES },
+    { NL, "Prijzen zijn niet inclusief btw.", QM_NO },
+    { NL, "De prijzen bevatten geen btw.", QM_NO },
+    { PL, "Ceny nie zawierają VAT.", QM_NO },
+    { PT, "Os preços apresentados não incluem IVA à taxa legal em vigor.",
+      QM_NO },
+    { PT, "Os preços incluem IVA.", QM_YES },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *below =
+          g_strdup_printf ("Total;;;44000,00\n%s;;;\n", cases[i].sentence);
+      g_autoptr (GPtrArray) quotes = read_below (cases[i].language, below);
+      const QmQuote *quote = g_ptr_array_index (quotes, 0);
+
+      if (quote->tax_included != cases[i].included)
+        g_error ("%s", cases[i].sentence);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quote-tax/totals", test_totals);
   g_test_add_func ("/quote-tax/names", test_names);
+  g_test_add_func ("/quote-tax/sentences", test_sentences);
   return g_test_run ();
 }
