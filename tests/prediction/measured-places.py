@@ -4,11 +4,12 @@ not beat hardware with data.  Of every model and level of software that DATA has
 a measured time of, at the settings that are predicted to be the fastest:
 
 - so many GPUs, predicted, are no more than as many times as fast as fewer of
-  their type that were measured: no more than SAME beyond, where the fewer were
-  not short of memory, and so trained otherwise;
+  their type that were measured: no more than SAME beyond;
 - GPUs that are lesser in every column, predicted, are not faster than greater
   ones that were measured: no more than LESSER.
 
+What was measured with smaller micro-batches, with checkpointing or offloaded
+says nothing of what is predicted without.
 What a single rate tells is shrunk, which leaves a tenth of the largest errors.
 
 Says what it compared, and what is beyond."""
@@ -20,6 +21,9 @@ import sys
 
 SAME, LESSER = 0.02, 0.03
 COUNTS = 1, 2, 4, 8
+
+# Sources round.
+ALIKE = 1.001
 
 # What a GPU trains faster with, or no slower, the more of it there is.
 COLUMNS = ('memory_gib', 'memory_bandwidth_gbs', 'fp16_tflops', 'tf32_tflops',
@@ -71,7 +75,7 @@ def had_room(time, place):
 def is_lesser(gpu, than):
     return gpu['id'] != than['id'] and all(
         gpu[column] is not None and than[column] is not None
-        and gpu[column] <= than[column] for column in COLUMNS)
+        and gpu[column] <= than[column] * ALIKE for column in COLUMNS)
 
 
 def main():
@@ -84,7 +88,9 @@ def main():
             for (other, m), place in places.items():
                 if (other, m) in times:
                     continue
-                if other == gpu and m > n and had_room(time, place):
+                if not had_room(time, place):
+                    continue
+                if other == gpu and m > n:
                     faster = time['days'] * n / (place['days'] * m) - 1
                     limit = SAME
                 elif m == n and is_lesser(gpus[other], gpus[gpu]):

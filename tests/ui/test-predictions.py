@@ -98,16 +98,16 @@ class PredictionsTest(WindowTest):
         self.expect_headline("Buy ", "(predicted)")
         before = self.headline()
         self.assertTrue(self.root.find("check box",
-                                       "GeForce RTX 4090").checked)
-        self.expect_predicted("1 × GeForce RTX 4090")
+                                       "RTX 6000 Ada Generation").checked)
+        self.expect_predicted("1 × RTX 6000 Ada Generation")
         self.root.find("push button", "None").press()
         driver.wait_for(lambda: "(predicted)" not in self.headline(),
                         "advice without predictions")
-        for name in ("check box", "GeForce RTX 4090"), \
+        for name in ("check box", "RTX 6000 Ada Generation"), \
                 ("label", "PyTorch, predicted"):
             driver.wait_for(lambda: not self.root.all(*name),
                             f"no {name} left")
-        self.assertEqual(self.rows("1 × GeForce RTX 4090"), [])
+        self.assertEqual(self.rows("1 × RTX 6000 Ada Generation"), [])
         # That of the one GPU that was tried stays.
         self.root.find("check box", "H200 SXM 141GB")
         self.root.find("table row", "1 × H200 SXM 141GB", inside=TABLE)
@@ -115,8 +115,8 @@ class PredictionsTest(WindowTest):
         self.root.find("push button", "Reset: Predictions").press()
         self.expect_headline(before)
         self.assertTrue(self.root.find("check box",
-                                       "GeForce RTX 4090").checked)
-        self.expect_predicted("1 × GeForce RTX 4090")
+                                       "RTX 6000 Ada Generation").checked)
+        self.expect_predicted("1 × RTX 6000 Ada Generation")
 
 
 if __name__ == "__main__":
