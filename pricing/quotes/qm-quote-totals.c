@@ -230,6 +230,29 @@ check_line (QmQuote *quote, const QmQuoteLine *line, guint row)
   return n;
 }
 
+/* Whether a line that counts says another total than its quantity and price
+ * come to, by so much that one of them must be wrong: no fee or discount beside
+ * it is more than a tenth. */
+static gboolean
+is_torn (const QmQuote *quote, const QmQuoteLine *line)
+{
+  gint64 computed = qm_quote_line_computed (quote, line);
+
+  return line->role == QM_LINE_QUOTED && is_stated (computed)
+         && is_stated (line->total_minor)
+         && distance (line->total_minor, computed)
+                > distance (line->total_minor, 0) / 10 + 1;
+}
+
+static gboolean
+any_torn (const QmQuote *quote)
+{
+  for (guint i = 0; i < quote->lines->len; i++)
+    if (is_torn (quote, g_ptr_array_index (quote->lines, i)))
+      return TRUE;
+  return FALSE;
+}
+
 /* The net amount against the lines, before or after what the whole document
  * takes off or adds.  Where prices contain tax, it may be without. */
 static guint
@@ -350,7 +373,7 @@ qm_quote_totals_agree (const QmQuote *quote)
 
   copy = qm_quote_copy (quote);
   lines = sum_lines (copy, &n_lines);
-  return check_net (copy, lines, n_lines) == 0
+  return !any_torn (copy) && check_net (copy, lines, n_lines) == 0
          && check_payable (copy, lines, n_lines) == 0;
 }
 
@@ -367,7 +390,7 @@ qm_quote_totals_check (QmQuote *quote)
   lines = sum_lines (quote, &n_lines);
   n_apart = check_net (quote, lines, n_lines);
   n_apart += check_payable (quote, lines, n_lines);
-  ask_totals (quote, n_apart == 0);
+  ask_totals (quote, n_apart == 0 && !any_torn (quote));
   n += n_apart;
   if (is_stated (quote->payable_minor) && quote->payable_minor < 0)
     n += warn (quote, NULL, _ ("The amount to be paid is negative."));

@@ -34,7 +34,8 @@ gint64 qm_quote_line_cost (const QmQuote *quote, const QmQuoteLine *line);
 void qm_quote_totals_compute (const QmQuote *quote, QmQuoteTotals *totals);
 
 /* Whether the lines, the net amount, the tax and what is to be paid agree, as
- * far as they are stated, but for what rounding explains. */
+ * far as they are stated, but for what rounding explains; and no line's total
+ * is more than a tenth off its quantity and price. */
 gboolean qm_quote_totals_agree (const QmQuote *quote);
 
 /* Takes QM_ASK_TOTALS back where the amounts agree now: for a quote that was

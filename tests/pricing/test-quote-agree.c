@@ -67,6 +67,9 @@ test_contradictions (void)
           "00\n",
     /* Between them stands something of which nobody knows what it is. */
     LINES "Net;;;44000,00\nSurcharge class B;;;777,00\nTotal;;;44777,00\n",
+    /* Four cards or eight. */
+    HEAD "GPU server 2U;1;12000,00;12000,00\n"
+         "NVIDIA L40S 48GB;8;8000,00;32000,00\nNet;;;44000,00\n",
     /* Cards that may be in the server, or besides. */
     HEAD "GPU server with 4 x NVIDIA L40S;1;44000,00;44000,00\n"
          "NVIDIA L40S 48GB;4;8000,00;32000,00\nNet;;;44000,00\n",
@@ -104,6 +107,10 @@ test_agreement (void)
       4550000 },
     { LINES "Net;;;44000,00\nTotal incl. VAT;;;52360,00\n", 4400000 },
     { LINES, 4400000 },
+    /* A fee beside the price. */
+    { HEAD "GPU server 2U;1;12000,00;12000,00\n"
+           "NVIDIA L40S 48GB;4;8000,00;32040,00\nNet;;;44040,00\n",
+      4404000 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
