@@ -32,7 +32,6 @@ new_label (const char *text, gboolean numeric)
   gtk_label_set_xalign (GTK_LABEL (label), numeric ? 1 : 0);
   gtk_label_set_justify (GTK_LABEL (label),
                          numeric ? GTK_JUSTIFY_RIGHT : GTK_JUSTIFY_LEFT);
-  gtk_label_set_selectable (GTK_LABEL (label), numeric);
   gtk_widget_set_hexpand (label, TRUE);
   gtk_widget_set_valign (label, GTK_ALIGN_START);
   return label;
