@@ -193,14 +193,18 @@ class PredictionsTest(harness.CommandLineTest):
                          {"infeasible"})
 
     def test_no_bench(self):
-        """Without qm-bench the answer says that nothing is predicted."""
-        answer = self.ask("--model", "pythia-1b", "--budget", "400k", "--times-of",
-                          "quartermaster",
-                          env={"QUARTERMASTER_BENCH": self.path("nowhere")},
-                          expect=None)
-        self.assertFalse(any(one["predicted"] for one in answer["candidates"]))
-        self.assertTrue(any("are not predicted" in note for note in
-                            answer["nothing_fits"]["notes"]))
+        """Without qm-bench the answer, with something that fits or without,
+        says that nothing is predicted."""
+        for budget, where in (("300k", "nothing_fits"),
+                              ("400k", "recommendation")):
+            answer = self.ask("--model", "pythia-1b", "--budget", budget,
+                              "--times-of", "quartermaster",
+                              env={"QUARTERMASTER_BENCH": self.path("nowhere")},
+                              expect=None)
+            self.assertFalse(any(one["predicted"] for one in
+                                 answer["candidates"]))
+            self.assertTrue(any("are not predicted" in note for note in
+                                answer[where]["notes"]))
 
     def test_known_model(self):
         """A measured time goes before a predicted one; a published one is not
