@@ -96,12 +96,13 @@ find_rate (const QmQuoteComparison *comparison,
 static gint64
 convert (QmComparedQuote *compared, gint64 minor)
 {
-  QmMoney amount = { .minor = ABS (minor) };
+  QmMoney amount = { 0 };
   g_autoptr (GError) error = NULL;
   QmMoney converted;
 
   if (!is_stated (minor) || compared->rate.from[0] == '\0')
     return QM_AMOUNT_UNSTATED;
+  amount.minor = ABS (minor);
   g_strlcpy (amount.currency, compared->rate.from, sizeof amount.currency);
   if (strcmp (compared->rate.from, compared->rate.to) == 0)
     return minor;
