@@ -554,8 +554,7 @@ class Sharded(Plain):
 
     def autocast(self):
         """The policy has weights and inputs in the narrow type; autocast on
-        top of it would only make some of that wide again, as normalization,
-        which takes time."""
+        top of it would only make some of that wide again, as normalization."""
         return contextlib.nullcontext()
 
 
