@@ -9,6 +9,7 @@
 #include "pricing/qm-format.h"
 #include "ui/advisor/qm-candidate-column.h"
 #include "ui/advisor/qm-plot-set.h"
+#include "ui/plot/qm-page-text.h"
 #include "ui/plot/qm-plot-export.h"
 
 #include <cairo-pdf.h>
@@ -161,40 +162,6 @@ qm_report_take (QmReport *report,
   report->settings = g_strdup (settings);
 }
 
-static PangoLayout *
-new_layout (cairo_t *cr, const char *text, double size, gboolean bold)
-{
-  PangoLayout *layout = pango_cairo_create_layout (cr);
-  PangoFontDescription *font =
-      pango_font_description_from_string (qm_plot_theme_light ()->font);
-
-  pango_font_description_set_absolute_size (font, size * PANGO_SCALE);
-  if (bold)
-    pango_font_description_set_weight (font, PANGO_WEIGHT_BOLD);
-  pango_layout_set_font_description (layout, font);
-  pango_layout_set_text (layout, text, -1);
-  pango_font_description_free (font);
-  return layout;
-}
-
-static double
-height_of (PangoLayout *layout)
-{
-  PangoRectangle logical;
-
-  pango_layout_get_extents (layout, NULL, &logical);
-  return (double) logical.height / PANGO_SCALE;
-}
-
-static double
-width_of (PangoLayout *layout)
-{
-  PangoRectangle logical;
-
-  pango_layout_get_extents (layout, NULL, &logical);
-  return (double) logical.width / PANGO_SCALE;
-}
-
 static void
 show (Page *page, PangoLayout *layout, double x, double y)
 {
@@ -206,12 +173,12 @@ show (Page *page, PangoLayout *layout, double x, double y)
 static void
 add_text (Page *page, const char *text, double size, gboolean bold)
 {
-  g_autoptr (PangoLayout) layout = new_layout (page->cr, text, size, bold);
+  g_autoptr (PangoLayout) layout =
+      qm_page_text_new (page->cr, text, size, bold);
   double height;
 
   pango_layout_set_width (layout, (int) (page->width * PANGO_SCALE));
-  pango_layout_set_wrap (layout, PANGO_WRAP_WORD_CHAR);
-  height = height_of (layout);
+  height = qm_page_text_height (layout);
   if (page->y + height > page->height)
     return;
   show (page, layout, 0, page->y);
@@ -223,12 +190,12 @@ add_title (Page *page)
 {
   g_autofree char *date = qm_format_date (page->report->today);
   g_autoptr (PangoLayout) name =
-      new_layout (page->cr, _ ("Quartermaster"), SMALL, FALSE);
-  g_autoptr (PangoLayout) day = new_layout (page->cr, date, SMALL, FALSE);
+      qm_page_text_new (page->cr, _ ("Quartermaster"), SMALL, FALSE);
+  g_autoptr (PangoLayout) day = qm_page_text_new (page->cr, date, SMALL, FALSE);
 
   show (page, name, 0, page->y);
-  show (page, day, page->width - width_of (day), page->y);
-  page->y += height_of (name) + GAP;
+  show (page, day, page->width - qm_page_text_width (day), page->y);
+  page->y += qm_page_text_height (name) + GAP;
 }
 
 /* What was asked: "Budget $40,000, deadline 60 days, lifetime 5 years,
@@ -455,7 +422,7 @@ add_settings (Page *page)
   for (guint i = 0; lines[i] != NULL; i++)
     {
       g_autoptr (PangoLayout) layout =
-          new_layout (page->cr, lines[i], SETTINGS, FALSE);
+          qm_page_text_new (page->cr, lines[i], SETTINGS, FALSE);
       PangoFontDescription *font = pango_font_description_copy (
           pango_layout_get_font_description (layout));
 
@@ -463,11 +430,10 @@ add_settings (Page *page)
       pango_layout_set_font_description (layout, font);
       pango_font_description_free (font);
       pango_layout_set_width (layout, (int) (page->width * PANGO_SCALE));
-      pango_layout_set_wrap (layout, PANGO_WRAP_WORD_CHAR);
-      if (page->y + height_of (layout) > page->height)
+      if (page->y + qm_page_text_height (layout) > page->height)
         return;
       show (page, layout, 0, page->y);
-      page->y += height_of (layout);
+      page->y += qm_page_text_height (layout);
     }
   page->y += GAP;
 }
@@ -565,19 +531,19 @@ measure_columns (Page *page,
   for (guint c = 0; c < n_columns; c++)
     {
       g_autoptr (PangoLayout) heading =
-          new_layout (page->cr, heading_of (page->report, columns[c]), SMALL,
-                      TRUE);
+          qm_page_text_new (page->cr, heading_of (page->report, columns[c]),
+                            SMALL, TRUE);
 
-      widths[c] = width_of (heading);
+      widths[c] = qm_page_text_width (heading);
       for (guint i = 0; i < n_rows; i++)
         {
           const Row *row = &g_array_index (page->report->rows, Row, i);
           g_autofree char *text = cell_text (page->report, row, columns[c]);
           g_autoptr (PangoLayout) layout =
-              new_layout (page->cr, text, SMALL,
-                          is_recommended (page->report, row));
+              qm_page_text_new (page->cr, text, SMALL,
+                                is_recommended (page->report, row));
 
-          widths[c] = MAX (widths[c], width_of (layout));
+          widths[c] = MAX (widths[c], qm_page_text_width (layout));
         }
       sum += widths[c];
     }
@@ -593,7 +559,8 @@ draw_cell (Page *page,
            double width,
            gboolean bold)
 {
-  g_autoptr (PangoLayout) layout = new_layout (page->cr, text, SMALL, bold);
+  g_autoptr (PangoLayout) layout =
+      qm_page_text_new (page->cr, text, SMALL, bold);
 
   pango_layout_set_width (layout, (int) (width * PANGO_SCALE));
   pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
@@ -626,9 +593,10 @@ draw_row (Page *page,
 static double
 line_height (Page *page)
 {
-  g_autoptr (PangoLayout) layout = new_layout (page->cr, "X", SMALL, TRUE);
+  g_autoptr (PangoLayout) layout =
+      qm_page_text_new (page->cr, "X", SMALL, TRUE);
 
-  return height_of (layout) + 2;
+  return qm_page_text_height (layout) + 2;
 }
 
 static guint

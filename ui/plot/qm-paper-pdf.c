@@ -4,11 +4,11 @@
 
 #include "ui/plot/qm-paper-pdf.h"
 
+#include "ui/plot/qm-page-text.h"
 #include "ui/plot/qm-plot.h"
 
 #include <cairo-pdf.h>
 #include <glib/gi18n-lib.h>
-#include <pango/pangocairo.h>
 #include <string.h>
 
 /* In points. */
@@ -47,45 +47,10 @@ typedef struct
   guint n_pages; /* 0: not counted yet */
 } Sheet;
 
-static PangoLayout *
-new_layout (cairo_t *cr, const char *text, double size, gboolean bold)
-{
-  PangoLayout *layout = pango_cairo_create_layout (cr);
-  PangoFontDescription *font =
-      pango_font_description_from_string (qm_plot_theme_light ()->font);
-
-  pango_font_description_set_absolute_size (font, size * PANGO_SCALE);
-  if (bold)
-    pango_font_description_set_weight (font, PANGO_WEIGHT_BOLD);
-  pango_layout_set_font_description (layout, font);
-  pango_layout_set_wrap (layout, PANGO_WRAP_WORD_CHAR);
-  pango_layout_set_text (layout, text, -1);
-  pango_font_description_free (font);
-  return layout;
-}
-
 static void
 set_width (PangoLayout *layout, double width)
 {
   pango_layout_set_width (layout, (int) (width * PANGO_SCALE));
-}
-
-static double
-height_of (PangoLayout *layout)
-{
-  PangoRectangle logical;
-
-  pango_layout_get_extents (layout, NULL, &logical);
-  return (double) logical.height / PANGO_SCALE;
-}
-
-static double
-width_of (PangoLayout *layout)
-{
-  PangoRectangle logical;
-
-  pango_layout_get_extents (layout, NULL, &logical);
-  return (double) logical.width / PANGO_SCALE;
 }
 
 static void
@@ -116,14 +81,14 @@ end_page (Sheet *sheet)
           ? g_strdup_printf (_ ("Page %u of %u"), sheet->page, sheet->n_pages)
           : g_strdup ("");
   g_autoptr (PangoLayout) number =
-      new_layout (sheet->cr, text, FOOT_SIZE, FALSE);
+      qm_page_text_new (sheet->cr, text, FOOT_SIZE, FALSE);
   g_autoptr (PangoLayout) title =
-      new_layout (sheet->cr, sheet->paper->title, FOOT_SIZE, FALSE);
+      qm_page_text_new (sheet->cr, sheet->paper->title, FOOT_SIZE, FALSE);
   const double y = sheet->page_height - MARGIN + FOOT / 2;
 
   set_grey (sheet->cr, 0.4);
   show (sheet, title, 0, y, NULL);
-  show (sheet, number, sheet->width - width_of (number), y, NULL);
+  show (sheet, number, sheet->width - qm_page_text_width (number), y, NULL);
   set_grey (sheet->cr, 0);
   cairo_show_page (sheet->cr);
 }
@@ -185,14 +150,15 @@ static void
 add_title (Sheet *sheet)
 {
   g_autoptr (PangoLayout) title =
-      new_layout (sheet->cr, sheet->paper->title, TITLE_SIZE, TRUE);
+      qm_page_text_new (sheet->cr, sheet->paper->title, TITLE_SIZE, TRUE);
 
   set_width (title, sheet->width);
   add_lines (sheet, title, 0, "H1");
   if (sheet->paper->subtitle != NULL)
     {
       g_autoptr (PangoLayout) subtitle =
-          new_layout (sheet->cr, sheet->paper->subtitle, TEXT_SIZE, FALSE);
+          qm_page_text_new (sheet->cr, sheet->paper->subtitle, TEXT_SIZE,
+                            FALSE);
 
       set_width (subtitle, sheet->width);
       set_grey (sheet->cr, 0.35);
@@ -206,11 +172,11 @@ static void
 add_heading (Sheet *sheet, const char *text, double kept_with)
 {
   g_autoptr (PangoLayout) layout =
-      new_layout (sheet->cr, text, HEADING_SIZE, TRUE);
+      qm_page_text_new (sheet->cr, text, HEADING_SIZE, TRUE);
 
   set_width (layout, sheet->width);
   sheet->y += GAP;
-  need (sheet, height_of (layout) + GAP + kept_with);
+  need (sheet, qm_page_text_height (layout) + GAP + kept_with);
   add_lines (sheet, layout, 0, "H2");
   sheet->y += GAP / 2;
 }
@@ -219,7 +185,7 @@ static void
 add_text (Sheet *sheet, const char *text)
 {
   g_autoptr (PangoLayout) layout =
-      new_layout (sheet->cr, text, TEXT_SIZE, FALSE);
+      qm_page_text_new (sheet->cr, text, TEXT_SIZE, FALSE);
 
   set_width (layout, sheet->width);
   add_lines (sheet, layout, 0, "P");
@@ -230,12 +196,12 @@ static void
 add_item (Sheet *sheet, const char *text)
 {
   g_autoptr (PangoLayout) bullet =
-      new_layout (sheet->cr, "•", TEXT_SIZE, FALSE);
+      qm_page_text_new (sheet->cr, "•", TEXT_SIZE, FALSE);
   g_autoptr (PangoLayout) layout =
-      new_layout (sheet->cr, text, TEXT_SIZE, FALSE);
+      qm_page_text_new (sheet->cr, text, TEXT_SIZE, FALSE);
 
   set_width (layout, sheet->width - BULLET);
-  need (sheet, height_of (bullet));
+  need (sheet, qm_page_text_height (bullet));
   show (sheet, bullet, 0, sheet->y, NULL);
   add_lines (sheet, layout, BULLET, "LI");
   sheet->y += GAP / 3;
@@ -264,16 +230,16 @@ static void
 measure (Sheet *sheet, const char *text, double *natural, double *least)
 {
   g_autoptr (PangoLayout) layout =
-      new_layout (sheet->cr, text, CELL_SIZE, TRUE);
+      qm_page_text_new (sheet->cr, text, CELL_SIZE, TRUE);
   g_auto (GStrv) words = g_strsplit_set (text, " \n", -1);
 
-  *natural = MAX (*natural, width_of (layout));
+  *natural = MAX (*natural, qm_page_text_width (layout));
   for (guint i = 0; words[i] != NULL; i++)
     {
       g_autoptr (PangoLayout) word =
-          new_layout (sheet->cr, words[i], CELL_SIZE, TRUE);
+          qm_page_text_new (sheet->cr, words[i], CELL_SIZE, TRUE);
 
-      *least = MAX (*least, width_of (word));
+      *least = MAX (*least, qm_page_text_width (word));
     }
 }
 
@@ -370,12 +336,12 @@ row_height (Sheet *sheet, const Columns *columns, const QmPaperRow *row)
     {
       const char *text = row->cells[i].text;
       g_autoptr (PangoLayout) layout =
-          new_layout (sheet->cr, text != NULL ? text : "–", CELL_SIZE,
-                      is_bold (row, i));
+          qm_page_text_new (sheet->cr, text != NULL ? text : "–", CELL_SIZE,
+                            is_bold (row, i));
 
       set_width (layout, row->kind == QM_ROW_SECTION ? sheet->width
                                                      : columns->widths[i]);
-      height = MAX (height, height_of (layout));
+      height = MAX (height, qm_page_text_height (layout));
       if (row->kind == QM_ROW_SECTION)
         break;
     }
@@ -418,8 +384,8 @@ draw_row (Sheet *sheet,
     {
       const char *text = row->cells[i].text;
       g_autoptr (PangoLayout) layout =
-          new_layout (sheet->cr, text != NULL ? text : "–", CELL_SIZE,
-                      is_bold (row, i));
+          qm_page_text_new (sheet->cr, text != NULL ? text : "–", CELL_SIZE,
+                            is_bold (row, i));
 
       set_width (layout, row->kind == QM_ROW_SECTION ? sheet->width
                                                      : columns->widths[i]);
@@ -518,11 +484,11 @@ add_figure (Sheet *sheet)
       /* Translators: what a figure shows. */
       g_strdup_printf (_ ("Figure: %s"), sheet->paper->caption);
   g_autoptr (PangoLayout) caption =
-      new_layout (sheet->cr, text, CELL_SIZE, FALSE);
+      qm_page_text_new (sheet->cr, text, CELL_SIZE, FALSE);
 
   set_width (caption, sheet->width);
   sheet->y += GAP / 2;
-  need (sheet, FIGURE_HEIGHT + GAP + height_of (caption));
+  need (sheet, FIGURE_HEIGHT + GAP + qm_page_text_height (caption));
   cairo_tag_begin (sheet->cr, "Figure", NULL);
   cairo_save (sheet->cr);
   cairo_translate (sheet->cr, MARGIN, sheet->y);
