@@ -67,11 +67,17 @@ def predicted(engine, model, gpu, gpus, sharding, offloading, micro_batch):
             'exchange_s': told['exchange_s'] / known}
 
 
-def errors_of(name, lines):
-    """A row of the table: half of the errors, and the worst."""
+def half_and_worst(lines):
+    """Of the errors, without their signs."""
     sizes = sorted(abs(off) for *_, off in lines)
-    return (f'| {len(sizes)} of {name}: half, worst | | | | | | | '
-            f'| {sizes[(len(sizes) - 1) // 2]:.1f}, {sizes[-1]:.1f} |')
+    return sizes[(len(sizes) - 1) // 2], sizes[-1]
+
+
+def errors_of(name, lines):
+    """A row of the table."""
+    half, worst = half_and_worst(lines)
+    return (f'| {len(lines)} of {name}: half, worst | | | | | | | '
+            f'| {half:.1f}, {worst:.1f} |')
 
 
 def row(place, step, told, off):
@@ -94,8 +100,7 @@ def compared():
 
 
 def check(level, lines):
-    sizes = sorted(abs(off) for *_, off in lines)
-    half, worst = sizes[(len(sizes) - 1) // 2], sizes[-1]
+    half, worst = half_and_worst(lines)
     if half > BARS[level][0] or worst > BARS[level][1]:
         sys.exit(f'several GPUs, {level}: half of the errors are within '
                  f'{half:.1f} %, the worst is {worst:.1f}')
