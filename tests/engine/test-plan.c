@@ -288,7 +288,9 @@ test_offload (const QmModel *model, unsigned methods, bool checkpoint)
                 * 4 * size;
       CHECK (memory->activations >= plain->activations);
       CHECK (memory->activations <= plain->activations + moving + moving / 20);
-      CHECK ((double) memory->activations <= 1.2 * (double) memory->live);
+      /* What is left is little: gradients go straight to where they are sent
+         from. */
+      CHECK ((double) memory->activations <= 1.22 * (double) memory->live);
       CHECK (memory->total < plain->total);
       test_no_overlap (plans[i]);
     }
