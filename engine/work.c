@@ -75,6 +75,13 @@ alignment_of_matrix (const QmTensor *matrix)
                        matrix->type);
 }
 
+static double
+bytes_of (const QmTensor *tensor)
+{
+  return (double) qm_tensor_elements (tensor)
+         * (double) qm_type_size (tensor->type);
+}
+
 static int64_t
 smaller (int64_t a, int64_t b)
 {
@@ -150,6 +157,8 @@ add_sent_gradient (const QmOpCall *call, QmWorkRow *row)
 
   row->op = QM_OP_LINEAR_WEIGHT_GRAD;
   row->inner = (double) call->inputs[0].shape[3];
+  /* Read, and written. */
+  row->packed = 2 * bytes_of (&call->outputs[0]);
   add_dense (row, c[2], c[3], type,
              smaller (alignment_of (c[2], type), alignment_of (c[3], type)));
 }
@@ -223,16 +232,10 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->bytes == b->bytes && a->inner == b->inner && a->rows == b->rows
          && a->columns == b->columns && a->groups == b->groups
          && a->computed == b->computed && a->accesses == b->accesses
-         && a->length == b->length && a->whole == b->whole && a->rms == b->rms
+         && a->length == b->length && a->whole == b->whole
+         && a->packed == b->packed && a->rms == b->rms
          && a->unaligned == b->unaligned && a->padded == b->padded
          && a->composed == b->composed;
-}
-
-static double
-bytes_of (const QmTensor *tensor)
-{
-  return (double) qm_tensor_elements (tensor)
-         * (double) qm_type_size (tensor->type);
 }
 
 /* Whether a call moves something to or from the host or between ranks, waits
