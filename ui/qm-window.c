@@ -7,6 +7,7 @@
 #include "data/datadir.h"
 #include "ui/advisor/qm-ownership-window.h"
 #include "ui/advisor/qm-published-window.h"
+#include "ui/qm-toasts.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>
@@ -520,13 +521,10 @@ qm_window_show_failure (QmWindow *self, const char *reason)
 void
 qm_window_add_toast (QmWindow *self, const char *title)
 {
-  g_autofree char *markup = NULL;
-
   g_return_if_fail (QM_IS_WINDOW (self));
   g_return_if_fail (title != NULL);
 
-  markup = g_markup_escape_text (title, -1);
-  adw_toast_overlay_add_toast (self->toast_overlay, adw_toast_new (markup));
+  qm_toasts_tell (self->toast_overlay, title);
 }
 
 static void
