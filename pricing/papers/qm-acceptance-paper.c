@@ -87,6 +87,7 @@ qm_paper_add_acceptance (QmPaper *paper,
   qm_paper_add (paper, QM_PAPER_HEADING, _ ("Acceptance test"));
   qm_paper_add (paper, QM_PAPER_TEXT, text);
   table = qm_paper_add_table (paper, _ ("Acceptance"), heads);
+  qm_paper_table_set_words (table, (const guint[]){ 1, 2, 0 });
   for (size_t i = 0; i < acceptance->n; i++)
     add_row (table, acceptance, &acceptance->trainings[i], catalog);
   qm_paper_add (paper, QM_PAPER_TEXT,
