@@ -18,8 +18,8 @@ G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
 /* Commands of the answers, which the menu and the accelerators reach through
  * the window. */
 static const char *const result_actions[] = {
-  "export-plot", "copy-plot", "save-table", "copy-table",
-  "print",       "zoom-in",   "zoom-out",   "zoom-reset",
+  "export-plot", "copy-plot", "save-table", "copy-table", "print",
+  "zoom-in",     "zoom-out",  "zoom-reset", "all-gpus",
 };
 
 static void
