@@ -119,7 +119,8 @@ int
 main (int argc, char **argv)
 {
   static const char *const models[] = { "dinov2", "dinov2-registers",
-                                        "dinov3-gated", "convnext" };
+                                        "dinov3-gated", "convnext",
+                                        "dinov2-pair" };
   static const char *const settings[] = { "naive", "free-lunch" };
   QmDevice *device = NULL;
 
