@@ -235,7 +235,7 @@ static const Option known[] = {
   { "tokens", "FILE", QM_OPTION_TEXT, TRAIN, FIELD (tokens),
     "little-endian 16-bit tokens" },
   { "images", "FILE", QM_OPTION_TEXT, TRAIN, FIELD (images),
-    "pixel_values and, but for vit_mae, labels (safetensors)" },
+    "pixel_values and labels, or what else the model needs (safetensors)" },
   { "mask-token", "N", QM_OPTION_TEXT, TRAIN, FIELD (mask_token),
     "that hides what bert and roberta have to tell (the last of the "
     "vocabulary)" },
