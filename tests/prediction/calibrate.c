@@ -143,6 +143,7 @@ write_calibration (const QmCalibration *c,
   write_constant (basis, "link", "all", "latency-s", c->latency,
                   prior->latency);
   write_constant (basis, "link", "all", "hidden", c->hidden, prior->hidden);
+  write_constant (basis, "gpus", "all", "differ", c->differ, prior->differ);
   write_constant (basis, "host", "all", "copies", c->host.copies,
                   prior->host.copies);
   write_constant (basis, "host", "all", "add-s", c->host.add, prior->host.add);
