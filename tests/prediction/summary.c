@@ -292,7 +292,9 @@ spread_of (const Rates *rates,
            double share,
            double least)
 {
-  const Group group = { .level = level, .key = carrier_of, .value = carrier };
+  const Group group = { .level = level,
+                        .key = carrier != NULL ? carrier_of : place_of,
+                        .value = carrier != NULL ? carrier : "not offloaded" };
   Size sizes[MAX_RATES];
   double spread = 0;
   size_t n = 0;

@@ -62,7 +62,8 @@ typedef struct Unseen
  * errors together, each source of each weighing the same, between those that
  * are there, but no less than what so few of any kind do not exceed: a single
  * rate of a source may weigh more than lies between both.  An error counts from
- * what a source has left open by rounding. */
+ * what a source has left open by rounding.  Of boards or cards, or (NULL) of
+ * both. */
 double spread_of (const Rates *rates,
                   const Unseen *unseen,
                   size_t kinds,
