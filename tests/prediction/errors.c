@@ -203,6 +203,32 @@ is_within (const Everything *all, const double *errors, bool left_out, size_t i)
   return false;
 }
 
+/* The aims for tuned PyTorch and CUDA engines, and for half of eager, without
+ * the source: each rate weighing the same, and each source. */
+static bool
+check_aims (const Everything *all)
+{
+  const Group both = { .key = aim_of, .value = "tuned, cuda" };
+  const Group eager = { .level = "eager" };
+  const double *errors = all->left_out.errors[WITHOUT_SOURCE];
+  const Summary is =
+      summarize (&all->rates, errors, NULL, &all->calibration, &both);
+  const Summary of_eager =
+      summarize (&all->rates, errors, NULL, &all->calibration, &eager);
+
+  if (is.n >= 70 && fmax (is.half, is.half_of_sources) <= 0.1
+      && fmax (is.most, is.most_of_sources) <= 0.2 && is.all <= 0.4
+      && fmax (of_eager.half, of_eager.half_of_sources) <= 0.15)
+    return true;
+  fprintf (stderr,
+           "aims: tuned and cuda %.1f, %.1f and %.1f %%, sources alike %.1f "
+           "and %.1f; half of eager %.1f and %.1f\n",
+           100 * is.half, 100 * is.most, 100 * is.all, 100 * is.half_of_sources,
+           100 * is.most_of_sources, 100 * of_eager.half,
+           100 * of_eager.half_of_sources);
+  return false;
+}
+
 /* What intervals cover of each level without the source, the type of GPU and
  * the model, each source weighing the same: of each of these 85 to 98 %.  Of a
  * level with few rates one more covered is several percent. */
@@ -328,6 +354,7 @@ check (const Everything *all)
       good = is_within (all, all->left_out.errors[WITHOUT_SOURCE], true, i)
              && good;
     }
+  good = check_aims (all) && good;
   good = check_held (all) && good;
   good = check_fits (all) && good;
   good = check_clusters (all) && good;

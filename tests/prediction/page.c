@@ -86,6 +86,9 @@ write_levels (FILE *out, const Page *page)
       group.value = "offloaded";
       write_level (out, page, &group, "… offloaded");
     }
+  write_level (out, page,
+               &(const Group){ .key = aim_of, .value = "tuned, cuda" },
+               "tuned and cuda");
   write_level (out, page, &(const Group){ .level = NULL }, "all");
 }
 

@@ -59,6 +59,15 @@ carrier_of (const Rate *rate)
   return rate->trained.gpu->cooling == QM_GPU_COOLING_BOARD ? "board" : "card";
 }
 
+const char *
+aim_of (const Rate *rate)
+{
+  return strcmp (level_of (rate), "tuned") == 0
+                 || strcmp (level_of (rate), "cuda") == 0
+             ? "tuned, cuda"
+             : "";
+}
+
 /* What the interval of a rate is, by its level and GPU, and by what is left of
  * it. */
 static double

@@ -18,6 +18,8 @@ const char *level_of (const Rate *rate);
 const char *family_of (const Rate *rate);
 const char *place_of (const Rate *rate);   /* "offloaded", "not offloaded" */
 const char *carrier_of (const Rate *rate); /* "offloaded", "board", "card" */
+const char *aim_of (const Rate *rate); /* "tuned, cuda": of software that aims
+                                          are the same for; else "" */
 
 /* Whether no rate before that one has its key. */
 bool is_first (const Rates *rates, KeyOf key, size_t index);
