@@ -137,6 +137,8 @@ add_outcome (const Answer *answer, json_t *object)
                        qm_cli_json_strings ((const char *const *) notes));
   json_object_set_new (object, "probability",
                        qm_cli_json_number (probability_of (answer), 3));
+  json_object_set_new (object, "sooner",
+                       candidate_json (answer, found->sooner));
   json_object_set_new (object, "runner_up",
                        candidate_json (answer, found->runner_up));
   json_object_set_new (object, "faster",
@@ -713,7 +715,8 @@ qm_cli_advise (const char *const *arguments, GError **error)
     .name = "advise",
     .parameters = _ ("[FILE]"),
     .summary = _ ("Says which machine to buy: the one that trains the model in "
-                  "the shortest time within\nthe budget and the deadline."),
+                  "the shortest time within\nthe budget and the deadline, or "
+                  "nearly as fast for less (--slack)."),
     .description = _ ("FILE is a question that was saved, as in "
                       "gpus.quartermaster; options go before what it asks.\n"
                       "Exit status: 0 found, 1 nothing fits the limits, 2 bad "

@@ -207,6 +207,8 @@ qm_cli_json_question (const QmQuestion *question)
                        qm_cli_json_number (question->lifetime_years, 6));
   json_object_set_new (object, "time_factor",
                        qm_cli_json_number (question->time_factor, 6));
+  json_object_set_new (object, "slack_percent",
+                       qm_cli_json_number (question->slack_percent, 6));
   json_object_set_new (object, "costs",
                        json_string (question->ownership != NULL ? "total"
                                                                 : "prices"));

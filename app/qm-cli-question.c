@@ -87,6 +87,11 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
                                "steps; 1.1 if not given"),
                             &typed->time_factor);
   qm_cli_options_add_value (
+      options, "slack", 0, _ ("PERCENT"),
+      _ ("Times so close to the shortest count as equal, and the cheapest "
+         "training of them is advised; 5 if not given"),
+      &typed->slack);
+  qm_cli_options_add_value (
       options, "costs", 0, "prices|total",
       _ ("What counts as cost: prices, or all that --ownership says"),
       &typed->costs);
@@ -135,6 +140,7 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->settings, g_strfreev);
   g_clear_pointer (&typed->lifetime, g_strfreev);
   g_clear_pointer (&typed->time_factor, g_strfreev);
+  g_clear_pointer (&typed->slack, g_strfreev);
   g_clear_pointer (&typed->costs, g_strfreev);
   qm_cli_ownership_clear (&typed->ownership);
   g_clear_pointer (&typed->store, g_strfreev);
@@ -368,6 +374,25 @@ read_time_factor (const QmCliQuestion *typed,
 }
 
 static gboolean
+read_slack (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+{
+  const char *value;
+
+  if (!qm_cli_option_single ("slack", typed->slack, &value, error))
+    return FALSE;
+  if (g_strcmp0 (value, "0") == 0)
+    question->slack_percent = 0;
+  else if (value != NULL
+           && !qm_cli_read_number (value, QM_SLACK_MAX,
+                                   &question->slack_percent))
+    return qm_cli_set_value_error (
+        error, "slack", value,
+        _ ("is not a percentage from 0 to 100; write it like 5, or 0 for the "
+           "shortest time, whatever it costs"));
+  return TRUE;
+}
+
+static gboolean
 read_gpu (const QmCliQuestion *typed,
           const QmCatalog *catalog,
           QmQuestion *question,
@@ -551,16 +576,17 @@ read_paper (const QmCliQuestion *typed, QmQuestion *question, GError **error)
   if (typed->times_of != NULL || typed->predictions != NULL
       || typed->link != NULL || typed->any_price || typed->room != NULL
       || typed->lifetime != NULL || typed->time_factor != NULL
-      || typed->costs != NULL || typed->expired_quotes || typed->store != NULL
-      || qm_cli_money_is_particular (&typed->money)
+      || typed->slack != NULL || typed->costs != NULL || typed->expired_quotes
+      || typed->store != NULL || qm_cli_money_is_particular (&typed->money)
       || qm_cli_ownership_is_asked (&typed->ownership))
     return set_usage_error (
-        error, _ ("--as-in-the-paper has times, prices, machines and a "
-                  "lifetime of its own: --times-of, --predictions, --link, "
-                  "--any-price, --room, --lifetime, --time-factor, --costs, "
-                  "--ownership, --currency, --tax, --gross, --machine-least, "
-                  "--machine-most, --expired-quotes and --store do not go with "
-                  "it"));
+        error,
+        _ ("--as-in-the-paper has times, prices, machines and a "
+           "lifetime of its own: --times-of, --predictions, --link, "
+           "--any-price, --room, --lifetime, --time-factor, --slack, "
+           "--costs, --ownership, --currency, --tax, --gross, --machine-least, "
+           "--machine-most, --expired-quotes and --store do not go with "
+           "it"));
   qm_question_set_as_in_paper (question);
   return TRUE;
 }
@@ -730,6 +756,7 @@ qm_cli_question_read (QmCliQuestion *typed,
   if (!read_deadlines (typed, question, error)
       || !read_lifetime (typed, question, error)
       || !read_time_factor (typed, question, error)
+      || !read_slack (typed, question, error)
       || !read_gpu (typed, catalog, question, error)
       || !read_gpus (typed, question, error)
       || !read_choices (typed, question, error)

@@ -31,6 +31,7 @@ typedef struct
   GStrv settings;
   GStrv lifetime;
   GStrv time_factor;
+  GStrv slack;
   GStrv costs;
   QmCliOwnership ownership;
   GStrv store;

@@ -39,11 +39,13 @@ enum
   SCOPE_POWER,
   SCOPE_PRODUCTS,
   SCOPE_LINK,
+  SCOPE_GPUS,
   SCOPE_HOST
 };
 
 static const char *const scopes[] = { "level",    "generation", "power",
-                                      "products", "link",       "host" };
+                                      "products", "link",       "gpus",
+                                      "host" };
 
 static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_PRODUCT_16] = "product-16",
@@ -108,6 +110,7 @@ static const struct
   { "pcie-host", offsetof (QmCalibration, pcie_host) },
   { "latency-s", offsetof (QmCalibration, latency) },
   { "hidden", offsetof (QmCalibration, hidden) },
+  { "differ", offsetof (QmCalibration, differ) },
   { "copies", offsetof (QmCalibration, host.copies) },
   { "add-s", offsetof (QmCalibration, host.add) },
   { "adam-s", offsetof (QmCalibration, host.adam) },

@@ -540,7 +540,7 @@ qm_predict_step (const QmWork *work,
                  QmError *error)
 {
   double spread = exp (level->constants[speeds->spread]);
-  double alone = prediction->alone, beside = 0;
+  double alone = prediction->alone * (1 + speeds->slower), beside = 0;
 
   prediction->update =
       prediction->update_alone / (speeds->sharded ? speeds->gpus : 1);

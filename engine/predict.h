@@ -30,6 +30,9 @@
  *
  *   pass = max (g, o) + (1 - hidden) min (g, o)
  *
+ * Of several GPUs each pass is as long as that of the slowest: longer than the
+ * mean by the largest of n draws from a normal distribution (QmSpeeds.slower).
+ *
  * The update is the host's: its Adam, or moving gradients down (ZeRO 1) or
  * weights up, whichever takes longest. */
 
@@ -187,6 +190,9 @@ typedef struct QmSpeeds
   double
       thinned;   /* rate of exchange, as a share of that of one machine alone */
   double hidden; /* share of a pass during which exchanges go on unnoticed */
+  double differ; /* how far GPUs of a type are apart, as QmCalibration has it */
+  double slower; /* by which share of a pass the slowest of all is expected to
+                    be behind the mean of its type; 0 of one */
   double attention, attention_backward; /* of our kernels here, as a multiple of
                                            what the level says; 1: not measured
                                            */
@@ -213,6 +219,10 @@ typedef struct QmCalibration
    * seconds that one takes at least, and the share of one that a backward pass
    * hides. */
   double nvlink, pcie, pcie_host, latency, hidden;
+  /* Standard deviation of the time that GPUs of one type take for the same
+   * pass, as a share of it.  What several do in a step ends with the slowest of
+   * them. */
+  double differ;
   QmHostSpeeds host;
   /* How much more of the rated rate products reach on GPUs whose tensor cores
    * add up in fp32 at half their speed (GeForce), so that what brings them

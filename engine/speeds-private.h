@@ -13,4 +13,8 @@ QmStatus qm_speeds_of_sheet (const QmCalibration *calibration,
                              QmSpeeds *speeds,
                              QmError *error);
 
+/* How many standard deviations the largest of n draws from a normal
+ * distribution is expected to be above its mean. */
+double qm_largest_of (int n);
+
 #endif

@@ -79,6 +79,27 @@ set_exchange (const QmCalibration *calibration,
   speeds->hidden = calibration->hidden;
 }
 
+/* The mean of the largest is the integral over x > 0 of the chance that it is
+ * above x less the chance that it is below -x (by Simpson's rule). */
+#define FARTHEST  8.0
+#define INTERVALS 64
+
+double
+qm_largest_of (int n)
+{
+  const double step = FARTHEST / INTERVALS;
+  double sum = 0;
+
+  for (int i = 0; i <= INTERVALS && n > 1; i++)
+    {
+      double above = erfc (i * step / sqrt (2)) / 2;
+      double some = 1 - pow (1 - above, n) - pow (above, n);
+
+      sum += some * (i == 0 || i == INTERVALS ? 1 : i % 2 == 1 ? 4 : 2);
+    }
+  return sum * step / 3;
+}
+
 const char *
 qm_way_name (QmWay way)
 {
@@ -150,6 +171,8 @@ qm_speeds_of_sheet (const QmCalibration *calibration,
   speeds->bandwidth = gpu->memory_bandwidth_gbs * 1e9;
   set_power (calibration, gpu, speeds);
   speeds->gpus = gpus;
+  speeds->differ = calibration->differ;
+  speeds->slower = speeds->differ * qm_largest_of (gpus);
   set_exchange (calibration, gpu, link, speeds);
   set_host (calibration, gpu, speeds);
   return QM_OK;

@@ -20,6 +20,7 @@ struct _QmAdvice
   guint n_runs;                /* 0: no portfolio */
   QmPurse purse;
   double run_deadline;
+  double slack;
   QmHostTimes *host;       /* which candidates have times of, or NULL */
   GPtrArray *without_rate; /* const QmPrice* of the catalog */
   gboolean ownership;      /* costs are totals */
@@ -188,6 +189,7 @@ qm_advice_new (const QmCatalog *catalog,
   if (qm_question_is_portfolio (question))
     advice->n_runs = question->runs->len;
   advice->ownership = question->ownership != NULL;
+  qm_advice_set_slack (advice, question->slack_percent / 100);
   qm_advice_set_run_deadline (advice, question->run_deadline_days);
   return advice;
 }
@@ -247,6 +249,22 @@ qm_advice_get_run_deadline (const QmAdvice *advice)
   g_return_val_if_fail (advice != NULL, NAN);
 
   return advice->run_deadline;
+}
+
+void
+qm_advice_set_slack (QmAdvice *advice, double slack)
+{
+  g_return_if_fail (advice != NULL && slack >= 0);
+
+  advice->slack = slack;
+}
+
+double
+qm_advice_get_slack (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, 0);
+
+  return advice->slack;
 }
 
 const QmRunTime *
@@ -377,36 +395,68 @@ in_time (const QmCandidate *candidate, double deadline_days)
   return !qm_known (deadline_days) || candidate->days <= deadline_days;
 }
 
-/* The best two within the limits, and an impossible one that the audit denied
- * although it would come before them. */
-static void
-find_best (const QmAdvice *advice,
-           gint64 budget_minor,
-           double deadline_days,
-           QmRecommendation *found)
+/* Cost x days, which the cost of an experiment is proportional to. */
+static double
+product_of (const QmCandidate *candidate)
+{
+  return (double) candidate->cost_minor * candidate->days;
+}
+
+/* Of those within the limits, without one (-1: none), the one to advise, and
+ * the fastest; -1: there is none. */
+static int
+choose (const QmAdvice *advice,
+        gint64 budget_minor,
+        double deadline_days,
+        int without,
+        int *fastest)
+{
+  double longest = INFINITY;
+  int chosen = -1;
+
+  *fastest = -1;
+  for (guint i = 0; i < advice->order->len; i++)
+    {
+      int index = g_array_index (advice->order, int, i);
+      const QmCandidate *candidate = nth (advice, index);
+
+      if (candidate->days > longest)
+        break;
+      if (index == without || !candidate->eligible
+          || !qm_candidate_within (candidate, budget_minor, deadline_days))
+        continue;
+      if (*fastest < 0)
+        {
+          *fastest = index;
+          longest = candidate->days * (1 + advice->slack);
+        }
+      if (chosen < 0
+          || product_of (candidate) < product_of (nth (advice, chosen)))
+        chosen = index;
+    }
+  return chosen;
+}
+
+/* An impossible one that the audit denied although it would come before what is
+ * the fastest, -1: before anything; -1: there is none. */
+static int
+find_denied (const QmAdvice *advice,
+             gint64 budget_minor,
+             double deadline_days,
+             int fastest)
 {
   for (guint i = 0; i < advice->order->len; i++)
     {
       int index = g_array_index (advice->order, int, i);
       const QmCandidate *candidate = nth (advice, index);
 
-      if (!qm_candidate_within (candidate, budget_minor, deadline_days))
-        continue;
-      if (!candidate->eligible)
-        {
-          if (found->best < 0 && found->denied < 0
-              && !qm_candidate_is_aside (candidate))
-            found->denied = index;
-          continue;
-        }
-      if (found->best < 0)
-        found->best = index;
-      else
-        {
-          found->runner_up = index;
-          return;
-        }
+      if (index == fastest)
+        break;
+      if (!candidate->eligible && !qm_candidate_is_aside (candidate)
+          && qm_candidate_within (candidate, budget_minor, deadline_days))
+        return index;
     }
+  return -1;
 }
 
 /* Around the best: what a faster one costs more, what a cheaper one takes
@@ -423,7 +473,7 @@ find_neighbours (const QmAdvice *advice, QmRecommendation *found)
 
       if (!candidate->eligible)
         continue;
-      if (candidate->days < best->days
+      if (candidate->days * (1 + advice->slack) < best->days
           && (found->faster < 0
               || candidate->cost_minor
                      < nth (advice, found->faster)->cost_minor))
@@ -476,13 +526,21 @@ qm_advice_recommend (const QmAdvice *advice,
                      gint64 budget_minor,
                      double deadline_days)
 {
-  QmRecommendation found = { QM_OUTCOME_FOUND, -1, -1, -1, -1, -1, -1 };
+  QmRecommendation found = { QM_OUTCOME_FOUND, -1, -1, -1, -1, -1, -1, -1 };
+  int fastest, next;
 
   g_return_val_if_fail (advice != NULL, found);
 
-  find_best (advice, budget_minor, deadline_days, &found);
+  found.best = choose (advice, budget_minor, deadline_days, -1, &fastest);
+  found.denied = find_denied (advice, budget_minor, deadline_days, fastest);
+  if (fastest != found.best)
+    found.sooner = fastest;
   if (found.best >= 0)
-    find_neighbours (advice, &found);
+    {
+      found.runner_up =
+          choose (advice, budget_minor, deadline_days, found.best, &next);
+      find_neighbours (advice, &found);
+    }
   else
     find_would_do (advice, deadline_days, &found);
   return found;

@@ -173,10 +173,14 @@ typedef enum
 typedef struct
 {
   QmOutcome outcome;
-  int best;      /* shortest time within the limits; ties by lower cost, then
-                    fewer GPUs, then the catalog's order */
-  int runner_up; /* the next by the same order */
-  int faster;    /* the cheapest one that is faster than the best */
+  int best;      /* shortest time within the limits: of those that take no more
+                    than the slack longer, the one of the least cost x days;
+                    ties by shorter time, lower cost, fewer GPUs, then the
+                    catalog's order */
+  int sooner;    /* the one of the shortest time, where that is another */
+  int runner_up; /* what would be the best without it */
+  int faster;    /* the cheapest one that is faster than the best by more than
+                    the slack */
   int cheaper;   /* the fastest one that costs less than the best */
   int would_do;  /* nothing found: the cheapest that is in time, or where
                     nothing is, the fastest */
@@ -217,6 +221,18 @@ void qm_advice_free (QmAdvice *advice);
  * are late.  Asks for a new recommendation. */
 void qm_advice_set_run_deadline (QmAdvice *advice, double days);
 double qm_advice_get_run_deadline (const QmAdvice *advice);
+
+/* By how much longer a time may be to count as being as short as the shortest,
+ * as a share of it; that of the question, and 0 of candidates that were made
+ * up.
+ *
+ * The shortest time within a budget spends the last dollar on the last hour.
+ * Times that close together are none that anybody could tell apart: half of
+ * what is predicted is off by more (pricing/PREDICTION.md).  So what counts
+ * between them is the cost of a training, cost x days: one takes the longer
+ * time where it saves a larger share of the money. */
+void qm_advice_set_slack (QmAdvice *advice, double slack);
+double qm_advice_get_slack (const QmAdvice *advice);
 
 /* What each run of a portfolio takes on a candidate, in the order of the
  * question's runs; none where it is no portfolio.  (transfer none) */

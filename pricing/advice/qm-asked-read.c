@@ -392,17 +392,19 @@ read_terms (QmJsonObject *object, QmQuestion *question)
   question->time_factor =
       qm_json_number_or (object, "time_factor", QM_TIME_FACTOR_MIN,
                          QM_TIME_FACTOR_MAX, QM_TIME_FACTOR_DEFAULT);
+  question->slack_percent = qm_json_number_or (object, "slack_percent", 0,
+                                               QM_SLACK_MAX, QM_SLACK_DEFAULT);
   read_room (object, question);
   read_ownership (object, question);
   if (qm_json_boolean_or (object, "as_in_the_paper", false))
     {
       for (guint i = 0; i < object->n_read; i++)
-        if (g_strv_contains ((const char *const[]){ "times_of", "predictions",
-                                                    "link", "any_price", "room",
-                                                    "lifetime_years",
-                                                    "time_factor", "ownership",
-                                                    "expired_quotes", NULL },
-                             object->read[i])
+        if (g_strv_contains (
+                (const char *const[]){ "times_of", "predictions", "link",
+                                       "any_price", "room", "lifetime_years",
+                                       "time_factor", "slack_percent",
+                                       "ownership", "expired_quotes", NULL },
+                object->read[i])
             && qm_json_has (object, object->read[i]))
           wrong (object, object->read[i], "does not go with as_in_the_paper");
       if (!qm_purse_is_plain (&question->purse)

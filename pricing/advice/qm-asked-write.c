@@ -260,6 +260,8 @@ add_terms (json_t *root, const QmQuestion *question)
     add (root, "lifetime_years", number (question->lifetime_years));
   if (question->time_factor != QM_TIME_FACTOR_DEFAULT)
     add (root, "time_factor", number (question->time_factor));
+  if (question->slack_percent != QM_SLACK_DEFAULT)
+    add (root, "slack_percent", number (question->slack_percent));
   add_room (root, question->room_watts);
   if (question->ownership != NULL)
     add_ownership (root, question->ownership);

@@ -20,7 +20,7 @@
  *   "room"              as qm_room_name() has it, or watts
  *   "times_of", "predictions", "link", "settings"
  *   "any_price", "expired_quotes", "as_in_the_paper"
- *   "lifetime_years", "time_factor"
+ *   "lifetime_years", "time_factor", "slack_percent"
  *   "ownership"         {"parts": [...], "values": {key: number}}: what counts
  *                       as cost besides the price
  *

@@ -19,6 +19,7 @@ typedef struct
   int index;
   double days;
   double longest; /* of a single run */
+  double cost;
   double deviation;
   guint64 gpu, own; /* seeds */
 } Contender;
@@ -54,7 +55,8 @@ contender_of (const QmCandidate *candidate, int index)
 {
   Contender contender = { .index = index,
                           .days = candidate->days,
-                          .longest = candidate->longest_days };
+                          .longest = candidate->longest_days,
+                          .cost = (double) candidate->cost_minor };
 
   contender.gpu = g_str_hash (candidate->gpu->id);
   contender.own = contender.gpu * 1031 + (guint64) candidate->gpus;
@@ -65,19 +67,22 @@ contender_of (const QmCandidate *candidate, int index)
   return contender;
 }
 
-/* Whether one could be faster than another.  Between predicted ones the ends of
+/* Whether one could be as fast as another that may take so many times its time.
+ * Between predicted ones the ends of
  * their intervals are 3 standard deviations or more of what they do not share
  * apart; beside a measured one, twice the interval are 3.3. */
 static gboolean
-may_be_faster (const QmCandidate *one, const QmCandidate *other)
+may_be_as_fast (const QmCandidate *one, const QmCandidate *other, double times)
 {
-  if (one->predicted && other->predicted)
-    return one->days_low <= other->days_high;
+  double low = one->days, high = other->days;
+
   if (one->predicted)
-    return one->days_low * one->days_low / one->days <= other->days;
+    low = other->predicted ? one->days_low
+                           : one->days_low * one->days_low / one->days;
   if (other->predicted)
-    return one->days <= other->days_high * other->days_high / other->days;
-  return one->days <= other->days;
+    high = one->predicted ? other->days_high
+                          : other->days_high * other->days_high / other->days;
+  return low <= high * times;
 }
 
 /* Whether a budget pays it, whenever it is done. */
@@ -90,7 +95,7 @@ is_affordable (const QmCandidate *candidate, gint64 budget_minor)
   return qm_candidate_within (&in_time, budget_minor, NAN);
 }
 
-/* All that are affordable and may be faster than the best one. */
+/* All that are affordable and may be as fast as the best one. */
 static GArray *
 find_contenders (const QmAdvice *advice, gint64 budget_minor, int best)
 {
@@ -103,7 +108,8 @@ find_contenders (const QmAdvice *advice, gint64 budget_minor, int best)
       Contender contender;
 
       if (!candidates[i].eligible
-          || !may_be_faster (&candidates[i], &candidates[best])
+          || !may_be_as_fast (&candidates[i], &candidates[best],
+                              1 + qm_advice_get_slack (advice))
           || !is_affordable (&candidates[i], budget_minor))
         continue;
       contender = contender_of (&candidates[i], (int) i);
@@ -112,36 +118,51 @@ find_contenders (const QmAdvice *advice, gint64 budget_minor, int best)
   return contenders;
 }
 
-/* The place of the fastest one in a draw; -1: none is in time. */
-static int
-find_fastest (const GArray *contenders,
-              double deadline_days,
-              double run_deadline,
-              guint draw)
+/* How long each takes in a draw; INFINITY: too long. */
+static void
+draw_days (const GArray *contenders,
+           double deadline_days,
+           double run_deadline,
+           guint draw,
+           double *days)
 {
   double run_limit = qm_known (run_deadline) ? run_deadline : INFINITY;
-  double shortest = qm_known (deadline_days) ? deadline_days : INFINITY;
-  int fastest = -1;
+  double limit = qm_known (deadline_days) ? deadline_days : INFINITY;
 
   for (guint i = 0; i < contenders->len; i++)
     {
       const Contender *one = &g_array_index (contenders, Contender, i);
       double error = 0;
-      double days;
 
       if (one->deviation > 0)
         error = one->deviation
                 * (sqrt (OF_GPU) * normal (one->gpu, draw)
                    + sqrt (OF_OWN) * normal (one->own, draw));
-      days = one->days * exp (error);
-      if (one->longest * exp (error) > run_limit)
-        continue;
-      if (days > shortest || (days == shortest && fastest >= 0))
-        continue;
-      shortest = days;
-      fastest = (int) i;
+      days[i] = one->days * exp (error);
+      if (one->longest * exp (error) > run_limit || days[i] > limit)
+        days[i] = INFINITY;
     }
-  return fastest;
+}
+
+/* The place of the one that would be advised; -1: none is in time. */
+static int
+find_best (const GArray *contenders, const double *days, double slack)
+{
+  double shortest = INFINITY, least = INFINITY;
+  int best = -1;
+
+  for (guint i = 0; i < contenders->len; i++)
+    shortest = MIN (shortest, days[i]);
+  for (guint i = 0; i < contenders->len && shortest < INFINITY; i++)
+    {
+      double product = g_array_index (contenders, Contender, i).cost * days[i];
+
+      if (days[i] > shortest * (1 + slack) || product >= least)
+        continue;
+      least = product;
+      best = (int) i;
+    }
+  return best;
 }
 
 QmOdds
@@ -153,6 +174,7 @@ qm_odds_draw (const QmAdvice *advice,
   QmOdds odds = { 1, -1, 0 };
   g_autoptr (GArray) contenders = NULL;
   g_autofree guint *wins = NULL;
+  g_autofree double *days = NULL;
   guint none = 0, most = 0;
 
   g_return_val_if_fail (advice != NULL && found != NULL, odds);
@@ -160,13 +182,16 @@ qm_odds_draw (const QmAdvice *advice,
 
   contenders = find_contenders (advice, budget_minor, found->best);
   wins = g_new0 (guint, contenders->len);
+  days = g_new (double, contenders->len);
   for (guint draw = 0; draw < QM_ODDS_DRAWS; draw++)
     {
-      int fastest = find_fastest (contenders, deadline_days,
-                                  qm_advice_get_run_deadline (advice), draw);
+      int best;
 
-      if (fastest >= 0)
-        wins[fastest]++;
+      draw_days (contenders, deadline_days, qm_advice_get_run_deadline (advice),
+                 draw, days);
+      best = find_best (contenders, days, qm_advice_get_slack (advice));
+      if (best >= 0)
+        wins[best]++;
       else
         none++;
     }

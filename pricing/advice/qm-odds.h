@@ -18,7 +18,8 @@
  *
  * A single run of a portfolio is longer or shorter by as much as all of them.
  * QM_ODDS_DRAWS draws, always the same ones, then tell how often a candidate is
- * the best within the limits.  Costs are taken as they are. */
+ * the best within the limits, by the rule of qm_advice_recommend() with its
+ * slack.  Costs are taken as they are. */
 
 #pragma once
 

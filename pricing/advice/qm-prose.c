@@ -258,6 +258,55 @@ has_foreign (const QmAdvice *advice)
   return FALSE;
 }
 
+/* What the fastest one would gain, and why it is not advised. */
+static char *
+describe_sooner (const QmQuestion *question,
+                 const QmCandidate *best,
+                 const QmCandidate *sooner,
+                 const char *slack)
+{
+  g_autofree char *what = qm_prose_candidate (sooner);
+  g_autofree char *days = qm_format_days (best->days - sooner->days);
+  g_autofree char *share = qm_format_percent (1 - sooner->days / best->days);
+  g_autofree char *cost =
+      qm_purse_format (&question->purse, sooner->cost_minor - best->cost_minor);
+
+  /* Translators: another machine, a time, a percentage, an amount, a
+   * percentage. */
+  return g_strdup_printf (_ ("%s would save %s (%s) for %s more; times within "
+                             "%s of the shortest count as equal, and of these "
+                             "machines a training costs the least on this "
+                             "one."),
+                          what, days, share, cost, slack);
+}
+
+/* That nothing is sooner by more than the slack. */
+static char *
+reason_close (const QmAdvice *advice,
+              const QmQuestion *question,
+              const QmCandidate *best,
+              const QmCandidate *sooner)
+{
+  g_autofree char *training = training_of (question, advice);
+  g_autofree char *limits = limits_of (question);
+  g_autofree char *slack = qm_format_percent (qm_advice_get_slack (advice));
+  g_autofree char *gain = describe_sooner (question, best, sooner, slack);
+  g_autofree char *nothing = NULL;
+
+  nothing =
+      limits != NULL
+          /* Translators: the limits ("within …"), what is trained, a
+           * percentage. */
+          ? g_strdup_printf (_ ("Nothing else %s trains %s sooner by more "
+                                "than %s."),
+                             limits, training, slack)
+          /* Translators: what is trained, a percentage. */
+          : g_strdup_printf (_ ("Nothing else trains %s sooner by more than "
+                                "%s, at any price."),
+                             training, slack);
+  return g_strdup_printf ("%s %s", nothing, gain);
+}
+
 static char *
 reason_found (const QmAdvice *advice,
               const QmQuestion *question,
@@ -265,6 +314,7 @@ reason_found (const QmAdvice *advice,
 {
   const QmCandidate *best = nth (advice, recommendation->best);
   const QmCandidate *second = nth (advice, recommendation->runner_up);
+  const QmCandidate *sooner = nth (advice, recommendation->sooner);
   g_autofree char *training = training_of (question, advice);
   g_autofree char *limits = limits_of (question);
   g_autofree char *other = NULL;
@@ -283,6 +333,8 @@ reason_found (const QmAdvice *advice,
       return g_strdup_printf (_ ("It is the only machine that trains %s."),
                               training);
     }
+  if (sooner != NULL)
+    return reason_close (advice, question, best, sooner);
   if (second->days == best->days)
     {
       other = qm_prose_candidate (second);

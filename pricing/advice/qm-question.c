@@ -138,6 +138,7 @@ qm_question_new (void)
   question->kinds = QM_KINDS_ALL;
   question->lifetime_years = QM_LIFETIME_DEFAULT;
   question->time_factor = QM_TIME_FACTOR_DEFAULT;
+  question->slack_percent = QM_SLACK_DEFAULT;
   question->room_watts = qm_room_watts (QM_ROOM_THREE_PHASES);
   question->today = qm_date_today ();
   question->at_once = 1;
@@ -158,6 +159,7 @@ qm_question_set_as_in_paper (QmQuestion *question)
   question->today = (QmDate){ 0 };
   question->lifetime_years = QM_LIFETIME_DEFAULT;
   question->time_factor = QM_TIME_FACTOR_MIN;
+  question->slack_percent = 0;
   qm_question_set_ownership (question, NULL);
   g_clear_pointer (&question->offers, qm_offers_unref);
   g_clear_pointer (&question->host, qm_host_times_unref);

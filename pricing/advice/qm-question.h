@@ -108,6 +108,11 @@ typedef struct _QmOwnershipSettings QmOwnershipSettings;
 #define QM_TIME_FACTOR_MIN     1.0
 #define QM_TIME_FACTOR_MAX     10.0
 
+/* By how many percent longer than the shortest time another is to count as
+ * being as short (qm_advice_set_slack()). */
+#define QM_SLACK_DEFAULT 5.0
+#define QM_SLACK_MAX     100.0
+
 /* A question.  Without `runs` it is about one training of `model`; with runs
  * it is about a year's portfolio on as many machines as that takes, of which
  * at least `at_once` stand side by side.  Empty filters let everything
@@ -138,7 +143,8 @@ typedef struct
   double time_factor; /* QM_TIME_FACTOR_MIN to QM_TIME_FACTOR_MAX: every time of
                          an answer is the steps' own times this, whether it was
                          measured, reported or predicted */
-  GArray *runs;       /* of QmRun; NULL: one training of `model` */
+  double slack_percent; /* 0 to QM_SLACK_MAX */
+  GArray *runs;         /* of QmRun; NULL: one training of `model` */
   GArray *uses; /* of QmUse, which are compared and never bought; NULL: none */
   int at_once;
   QmRates *rates;   /* for prices in other currencies than USD; NULL: these do
@@ -158,8 +164,8 @@ QmQuestion *qm_question_new (void);
 
 /* Asks as "$100K or 100 Days" (arXiv 2410.23261) does: its times, the
  * impossible ones too, of the steps alone, its prices, its four machines, which
- * carry any GPU, five years, and prices alone.  Quotes, predictions and this
- * machine do not take part. */
+ * carry any GPU, five years, prices alone, and the shortest time.  Quotes,
+ * predictions and this machine do not take part. */
 void qm_question_set_as_in_paper (QmQuestion *question);
 
 /* Counts in that money, and takes its budget for the question's. */

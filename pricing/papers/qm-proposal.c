@@ -390,7 +390,10 @@ add_options (const QmProposalMaker *maker)
 {
   const QmRecommendation *found = &maker->proposal->found;
   const int indices[] = { found->best >= 0 ? found->best : found->would_do,
-                          found->runner_up, found->cheaper, found->faster,
+                          found->sooner,
+                          found->runner_up,
+                          found->cheaper,
+                          found->faster,
                           found->denied };
   const char *const heads[] = {
     _ ("Option"),

@@ -26,7 +26,7 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
                   "cost"]
 OUTCOME_KEYS = ["outcome", "headline", "reason", "plan", "alternatives",
                 "warnings",
-                "notes", "probability", "runner_up", "faster", "cheaper",
+                "notes", "probability", "sooner", "runner_up", "faster", "cheaper",
                 "would_do", "denied"]
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
               "tax_percent", "kind", "unit", "gpus", "observed_on", "age_days",
@@ -35,7 +35,7 @@ QUOTE_KEYS = ["quote", "quote_holds"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
                  "run_deadline_days", "money", "gpu", "gpus", "machine", "as_in_the_paper", "times_of",
                  "predictions", "link", "uses", "any_price", "room_watts", "settings",
-                 "lifetime_years", "time_factor", "costs"]
+                 "lifetime_years", "time_factor", "slack_percent", "costs"]
 
 
 def place(candidate):
@@ -96,6 +96,30 @@ class AnswerTest(AdviseTest):
             self.assertEqual(got[key]["days"], days)
             self.assertEqual(round(got[key]["experiment_cost_usd"]),
                              experiment)
+
+    def test_slack(self):
+        """163 days for $39,500 are no better than 165 for $26,700, unless one
+        asks for the shortest time, as the paper does."""
+        arguments = ("--model", "pythia-2.8b", "--budget", "40k",
+                     "--predictions", "none", "--any-price")
+        cheap, fast = ("a6000", 4), ("a100-80gb-sxm", 2)
+        best = self.ask(*arguments)["recommendation"]
+        self.assertEqual((place(best), place(best["sooner"])), (cheap, fast))
+        self.assertRegex(best["reason"], r"sooner by more than 5 %\. "
+                         r"2 × A100 SXM4 80GB would save .* \(1 %\) for "
+                         r"\$12,800 more; times within 5 % of the shortest")
+        for slack, wanted in (("0", fast), ("1", fast), ("1.5", cheap),
+                              ("5.0", cheap)):
+            answer = self.ask(*arguments, "--slack", slack)
+            best = answer["recommendation"]
+            self.assertEqual(answer["question"]["slack_percent"], float(slack))
+            self.assertEqual(place(best), wanted)
+            self.assertEqual(place(best["sooner"]),
+                             None if wanted == fast else fast)
+        paper = self.ask("--model", "pythia-2.8b", "--budget", "40k",
+                         "--as-in-the-paper")
+        self.assertEqual(paper["question"]["slack_percent"], 0)
+        self.assertIsNone(paper["recommendation"]["sooner"])
 
     def test_default_question(self):
         answer = self.ask("--model", "pythia-1b", "--budget", "40000")
@@ -363,7 +387,8 @@ class JsonTest(AdviseTest):
         self.assertIsInstance(outcome["alternatives"], list)
         self.assertIsInstance(outcome["warnings"], list)
         self.assertIsInstance(outcome["notes"], list)
-        for key in ("runner_up", "faster", "cheaper", "would_do", "denied"):
+        for key in ("sooner", "runner_up", "faster", "cheaper", "would_do",
+                    "denied"):
             if outcome[key] is not None:
                 self.check_candidate(outcome[key])
 

@@ -57,7 +57,7 @@ class CommandTest(harness.CommandLineTest):
                     says="'--json'")
 
     def test_given_twice(self):
-        for option in ("--budget", "--deadline", "--lifetime",
+        for option in ("--budget", "--deadline", "--lifetime", "--slack",
                        "--time-factor"):
             self.refuse("advise", "--model", "pythia-1b", option, "5",
                         option + "=5", says=(option, "more than once"))
@@ -123,6 +123,10 @@ class QuestionTest(harness.CommandLineTest):
         for value in ("0", "-1", "0.99", "10.01", "nan", "inf", "1,1", "10 %"):
             self.bad_value("--time-factor", value, ("--time-factor", "1 to 10"))
 
+    def test_slack(self):
+        for value in ("-1", "100.1", "five", "nan", "1e1", "5 %"):
+            self.bad_value("--slack", value, ("--slack", "0 to 100"))
+
     def test_gpu(self):
         self.bad_value("--gpu", "rtx3900", ("unknown GPU", "'rtx3090'"))
         self.bad_value("--gpu", "A6000", ("'a6000'",))
@@ -159,7 +163,7 @@ class QuestionTest(harness.CommandLineTest):
         """What the paper settles cannot be asked for beside it."""
         for more in (("--times-of", "pytorch"), ("--predictions", "all"),
                      ("--link", "pcie"), ("--any-price",), ("--room", "any"), ("--lifetime", "3"),
-                     ("--time-factor", "1"),
+                     ("--time-factor", "1"), ("--slack", "0"),
                      ("--costs", "total"), ("--ownership", "none"),
                      ("--expired-quotes",), ("--store", "quotes.db")):
             self.bad("--model", "pythia-1b", "--as-in-the-paper", *more,

@@ -208,13 +208,13 @@ class QuestionTest(harness.CommandLineTest):
             money={"currency": "EUR", "budget": 500000, "tax_percent": 19,
                    "gross": True, "machine_least": 5000},
             gpus=[4, 8], machine="server", settings="optimal",
-            lifetime_years=4, time_factor=1.2)
+            lifetime_years=4, time_factor=1.2, slack_percent=2.5)
         typed = self.ask(*ASKED, "--at-once", "2", "--deadline-per-run", "60",
                          "--deadline", "300", "--room", "any", "--budget",
                          "500k", "--currency", "EUR", "--tax", "19", "--gross",
                          "--machine-least", "5k", "--gpus", "4,8",
                          "--machine", "server", "--lifetime", "4",
-                         "--time-factor", "1.2", expect=None, **self.rates)
+                         "--time-factor", "1.2", "--slack", "2.5", expect=None, **self.rates)
         self.assertEqual(self.ask(path, expect=None, **self.rates), typed)
         # What is typed goes before what the file has.
         self.assertEqual(

@@ -112,6 +112,7 @@ exposed_with (double taken, double seconds, double *call)
   speeds.latency = 0;
   speeds.exchange = 1e9 / seconds;
   CHECK_INT (qm_predict_rows (&work, &speeds, level, call, NULL), QM_OK);
+  *call *= 1 + speeds.slower;
   CHECK_INT (qm_predict_ranks (&work, &exchange, level, &prediction, &total,
                                NULL),
              QM_OK);

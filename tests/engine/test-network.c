@@ -114,6 +114,38 @@ test_taken (void)
          > 10 * qm_exchange_seconds (&one, QM_LINKS_ALL_REDUCE, 1e9));
 }
 
+/* Largest of n draws: the means that tables of order statistics have (Teichroew
+ * 1956), and a pass of the slowest. */
+static void
+test_slowest (void)
+{
+  static const struct
+  {
+    int n;
+    double above;
+  } known[] = { { 1, 0 },       { 2, 0.56419 },  { 3, 0.84628 }, { 4, 1.02938 },
+                { 8, 1.42360 }, { 16, 1.76599 }, { 20, 1.86748 } };
+  const QmLevel *level = qm_calibration_level (&calibration, "engine");
+  const QmWork work = { .passes = 3, .steps = 1 };
+  QmSpeeds speeds = speeds_of ("h100-80gb-sxm", 8);
+  QmPrediction prediction = { .alone = 2 };
+  QmError error = { 0 };
+
+  check_case ("slowest");
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    {
+      speeds = speeds_of ("h100-80gb-sxm", known[i].n);
+      CHECK (fabs (speeds.slower - calibration.differ * known[i].above) < 1e-7);
+    }
+  /* All GPUs of all machines. */
+  speeds = joined ("h100-80gb-sxm", 8, 2, "8xhdr");
+  CHECK_NEAR (speeds.slower, calibration.differ * 1.76599, 1e-4);
+  CHECK (speeds.slower > 0.005 && speeds.slower < 0.02);
+  CHECK_INT (qm_predict_step (&work, &speeds, level, &prediction, &error),
+             QM_OK);
+  CHECK_NEAR (prediction.pass, 2 * (1 + speeds.slower), 1e-9);
+}
+
 int
 main (void)
 {
@@ -127,6 +159,7 @@ main (void)
   test_names ();
   test_join ();
   test_taken ();
+  test_slowest ();
   qm_catalog_free (catalog);
   return check_report ();
 }

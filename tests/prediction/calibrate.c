@@ -14,19 +14,58 @@
  * left-out.csv rounds to thousandths. */
 #define NEARLY 0.001
 
-/* Fewer rates on cards tell nothing of how far they are off. */
-#define MANY 8
+/* Fewer rates on cards tell nothing of how far they are off, nor do those of
+ * one source, whose errors have as much in common as cards may have. */
+#define MANY    8
+#define SOURCES 2
+
+static bool
+is_on_card (const Rate *rate, const char *level)
+{
+  return !rate->held && rate->defect[0] == '\0'
+         && strcmp (level_of (rate), level) == 0
+         && strcmp (carrier_of (rate), "card") == 0;
+}
 
 static size_t
-count_cards (const Rates *rates, const char *level)
+count_cards (const Rates *rates, const char *level, size_t *sources)
 {
   size_t n = 0;
 
+  *sources = 0;
   for (size_t i = 0; i < rates->n; i++)
-    n += !rates->rates[i].held && rates->rates[i].defect[0] == '\0'
-         && strcmp (level_of (&rates->rates[i]), level) == 0
-         && strcmp (carrier_of (&rates->rates[i]), "card") == 0;
+    {
+      bool first = true;
+
+      if (!is_on_card (&rates->rates[i], level))
+        continue;
+      for (size_t j = 0; j < i && first; j++)
+        first = !is_on_card (&rates->rates[j], level)
+                || strcmp (source_of (&rates->rates[j]),
+                           source_of (&rates->rates[i]))
+                       != 0;
+      *sources += first;
+      n++;
+    }
   return n;
+}
+
+/* What is known of how far a level is off on cards. */
+typedef enum Cards
+{
+  CARDS_FEW,      /* nothing */
+  CARDS_TOGETHER, /* not apart from boards */
+  CARDS_APART
+} Cards;
+
+static Cards
+cards_of (const Rates *rates, const char *level)
+{
+  size_t sources, n = count_cards (rates, level, &sources);
+
+  return n < MANY            ? CARDS_FEW
+         : sources < SOURCES ? CARDS_TOGETHER
+                             : CARDS_APART;
 }
 
 void
@@ -45,11 +84,14 @@ set_spreads (const Rates *rates,
       QmLevel *level = &calibration->levels[i];
       double *spread = &level->constants[QM_CONSTANT_SPREAD];
       double *cards = &level->constants[QM_CONSTANT_SPREAD_CARDS];
+      Cards known = cards_of (rates, level->name);
 
       *spread = NEARLY
-                + spread_of (rates, unseen, N_WITHOUT, level->name, "board",
-                             COVERED, LEAST);
-      if (count_cards (rates, level->name) < MANY)
+                + spread_of (rates, unseen, N_WITHOUT, level->name,
+                             known == CARDS_TOGETHER ? NULL : "board", COVERED,
+                             LEAST);
+      *cards = *spread;
+      if (known != CARDS_APART)
         continue;
       /* Fewer rates than boards have say no more than they do: cards differ by
        * what boards differ by, too. */
@@ -62,13 +104,8 @@ set_spreads (const Rates *rates,
     }
   wider = levels > 0 ? exp (wider / levels) : 1;
   for (size_t i = 0; i < calibration->n_levels; i++)
-    {
-      double *constants = calibration->levels[i].constants;
-
-      if (count_cards (rates, calibration->levels[i].name) < MANY)
-        constants[QM_CONSTANT_SPREAD_CARDS] =
-            constants[QM_CONSTANT_SPREAD] * wider;
-    }
+    if (cards_of (rates, calibration->levels[i].name) == CARDS_FEW)
+      calibration->levels[i].constants[QM_CONSTANT_SPREAD_CARDS] *= wider;
 }
 
 /* One constant.  What did not move rests on what it began with. */
@@ -143,6 +180,7 @@ write_calibration (const QmCalibration *c,
   write_constant (basis, "link", "all", "latency-s", c->latency,
                   prior->latency);
   write_constant (basis, "link", "all", "hidden", c->hidden, prior->hidden);
+  write_constant (basis, "gpus", "all", "differ", c->differ, prior->differ);
   write_constant (basis, "host", "all", "copies", c->host.copies,
                   prior->host.copies);
   write_constant (basis, "host", "all", "add-s", c->host.add, prior->host.add);

@@ -10,7 +10,8 @@
  * GPU and the model: of what is not offloaded, since the constants of the host
  * begin at what was read off those rates, all of one host, and no fit can do
  * without.  A level with few rates on cards has the spread of boards there, and
- * as much more as levels with many. */
+ * as much more as levels with many; one of whose rates on cards are many, but
+ * of one source, has one spread for both. */
 void set_spreads (const Rates *rates,
                   const LeftOut *left_out,
                   QmCalibration *calibration);

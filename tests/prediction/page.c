@@ -86,6 +86,9 @@ write_levels (FILE *out, const Page *page)
       group.value = "offloaded";
       write_level (out, page, &group, "… offloaded");
     }
+  write_level (out, page,
+               &(const Group){ .key = aim_of, .value = "tuned, cuda" },
+               "tuned and cuda");
   write_level (out, page, &(const Group){ .level = NULL }, "all");
 }
 
@@ -342,6 +345,8 @@ write_others (FILE *out, const Page *page)
     { "… through the host's memory", is->pcie_host, was->pcie_host },
     { "latency of a collective, µs", is->latency * 1e6, was->latency * 1e6 },
     { "share of a pass that hides exchange", is->hidden, was->hidden },
+    { "how far GPUs of a type are apart, as a deviation, %", is->differ * 100,
+      was->differ * 100 },
     { "c, share of PCIe's rate that copies to the host reach", is->host.copies,
       was->host.copies },
     { "add, ps for a gradient that the host adds", is->host.add * 1e12,

@@ -59,6 +59,15 @@ carrier_of (const Rate *rate)
   return rate->trained.gpu->cooling == QM_GPU_COOLING_BOARD ? "board" : "card";
 }
 
+const char *
+aim_of (const Rate *rate)
+{
+  return strcmp (level_of (rate), "tuned") == 0
+                 || strcmp (level_of (rate), "cuda") == 0
+             ? "tuned, cuda"
+             : "";
+}
+
 /* What the interval of a rate is, by its level and GPU, and by what is left of
  * it. */
 static double
@@ -292,7 +301,9 @@ spread_of (const Rates *rates,
            double share,
            double least)
 {
-  const Group group = { .level = level, .key = carrier_of, .value = carrier };
+  const Group group = { .level = level,
+                        .key = carrier != NULL ? carrier_of : place_of,
+                        .value = carrier != NULL ? carrier : "not offloaded" };
   Size sizes[MAX_RATES];
   double spread = 0;
   size_t n = 0;

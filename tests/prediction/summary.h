@@ -18,6 +18,8 @@ const char *level_of (const Rate *rate);
 const char *family_of (const Rate *rate);
 const char *place_of (const Rate *rate);   /* "offloaded", "not offloaded" */
 const char *carrier_of (const Rate *rate); /* "offloaded", "board", "card" */
+const char *aim_of (const Rate *rate); /* "tuned, cuda": of software that aims
+                                          are the same for; else "" */
 
 /* Whether no rate before that one has its key. */
 bool is_first (const Rates *rates, KeyOf key, size_t index);
@@ -62,7 +64,8 @@ typedef struct Unseen
  * errors together, each source of each weighing the same, between those that
  * are there, but no less than what so few of any kind do not exceed: a single
  * rate of a source may weigh more than lies between both.  An error counts from
- * what a source has left open by rounding. */
+ * what a source has left open by rounding.  Of boards or cards, or (NULL) of
+ * both. */
 double spread_of (const Rates *rates,
                   const Unseen *unseen,
                   size_t kinds,

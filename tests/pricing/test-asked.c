@@ -68,6 +68,7 @@ ask_all (gboolean portfolio)
   question->room_watts = 3210;
   question->lifetime_years = 4;
   question->time_factor = 1.3;
+  question->slack_percent = 0;
   qm_question_add_use (question, "a6000", 4, 1500000, 24);
   qm_question_add_use (question, "rtx4090", 1, 0, NAN);
   g_assert_true (qm_ownership_settings_set (&ownership, "kwh", "0.31", NULL));
@@ -110,6 +111,7 @@ test_round_trip (void)
       g_assert_cmpfloat (question->room_watts, ==, 3210);
       g_assert_cmpfloat (question->lifetime_years, ==, 4);
       g_assert_cmpfloat (question->time_factor, ==, 1.3);
+      g_assert_cmpfloat (question->slack_percent, ==, 0);
       g_assert_cmpint (use->hour_micros, ==, 1500000);
       g_assert_cmpfloat (use->walltime_hours, ==, 24);
       g_assert_cmpint (question->ownership->parts, ==,
@@ -144,6 +146,7 @@ test_defaults (void)
   g_assert_cmpfloat (question->room_watts, ==, plain->room_watts);
   g_assert_cmpfloat (question->lifetime_years, ==, plain->lifetime_years);
   g_assert_cmpfloat (question->time_factor, ==, plain->time_factor);
+  g_assert_cmpfloat (question->slack_percent, ==, plain->slack_percent);
 }
 
 static void

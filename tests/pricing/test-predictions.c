@@ -217,7 +217,7 @@ test_own_model (void)
 /* A question about two GPU types, of which the second is predicted to take so
  * many times as long as the first, within so many times that. */
 static QmOdds
-odds_of (double second, double deadline)
+odds_with (double second, double deadline, double slack_percent, int *best)
 {
   static const char *const gpus[] = { "rtx4090", "a6000", NULL };
   g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_ALL);
@@ -229,11 +229,42 @@ odds_of (double second, double deadline)
   question->counts = g_array_new (FALSE, FALSE, sizeof (int));
   g_array_append_val (question->counts, one);
   question->any_price = TRUE;
+  question->slack_percent = slack_percent;
   add_forecast (question->forecasts, "own", "tuned", "rtx4090", 1, DAYS);
   add_forecast (question->forecasts, "own", "tuned", "a6000", 1, DAYS * second);
   advice = answer (catalog, question);
   found = qm_advice_recommend (advice, -1, DAYS * deadline);
+  *best = found.best;
   return qm_odds_draw (advice, -1, DAYS * deadline, &found);
+}
+
+static QmOdds
+odds_of (double second, double deadline)
+{
+  int best;
+
+  return odds_with (second, deadline, 0, &best);
+}
+
+/* What times within the slack make of them: the dearer one has to be faster by
+ * more. */
+static void
+test_slack (void)
+{
+  int fast, close, cheap, wide;
+  QmOdds without = odds_with (0.98, NAN, 0, &fast);
+  QmOdds with = odds_with (0.98, NAN, 5, &close);
+  QmOdds far = odds_with (1.06, NAN, 5, &cheap);
+
+  /* Half of the time is worth more than half of the money. */
+  odds_with (0.5, NAN, 100, &wide);
+
+  g_assert_cmpint (fast, >=, 0);
+  g_assert_cmpint (close, !=, fast);
+  g_assert_cmpint (cheap, ==, close);
+  g_assert_cmpint (wide, ==, fast);
+  g_assert_cmpfloat (with.best, >, 1 - without.best + 0.05);
+  g_assert_cmpfloat (far.best, >, with.best);
 }
 
 /* The interval is from 0.8 to 1.25: a standard deviation of 0.136, and
@@ -478,6 +509,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictions/illegible", test_illegible);
   g_test_add_func ("/predictions/own-model", test_own_model);
   g_test_add_func ("/predictions/odds", test_odds);
+  g_test_add_func ("/predictions/slack", test_slack);
   g_test_add_func ("/predictions/links", test_links);
   g_test_add_func ("/predictions/memory", test_memory);
   g_test_add_func ("/predictions/lack", test_lack);

@@ -113,7 +113,7 @@ test_deadline_of_a_run (void)
       "h100-80gb-sxm");
 }
 
-/* The recommendation is the fastest of those that are in time with a run. */
+/* The recommendation is as fast as any that is in time with a run. */
 static void
 test_recommendation (void)
 {
@@ -136,7 +136,8 @@ test_recommendation (void)
             {
               g_assert_cmpint (found.outcome, ==, QM_OUTCOME_FOUND);
               g_assert_cmpfloat (candidates[found.best].days, <=,
-                                 candidates[i].days);
+                                 candidates[i].days
+                                     * (1 + QM_SLACK_DEFAULT / 100));
             }
         if (found.best < 0)
           continue;

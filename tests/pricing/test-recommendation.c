@@ -71,37 +71,84 @@ is_affordable (const QmCandidate *c, gint64 budget, double deadline)
          && (!qm_known (deadline) || c->days <= deadline);
 }
 
+/* The first of those within the limits but `without`, by the order; -1. */
+static int
+first_of (
+    const QmCandidate *c, guint n, gint64 budget, double deadline, int without)
+{
+  int first = -1;
+
+  for (int i = 0; i < (int) n; i++)
+    if (i != without && c[i].eligible && is_affordable (&c[i], budget, deadline)
+        && (first < 0 || is_before (c, i, first)))
+      first = i;
+  return first;
+}
+
+/* That nothing within the limits and the slack is to be preferred. */
+static void
+check_chosen (const QmCandidate *c,
+              guint n,
+              gint64 budget,
+              double deadline,
+              double slack,
+              int without,
+              int chosen)
+{
+  int first = first_of (c, n, budget, deadline, without);
+
+  g_assert_true ((chosen < 0) == (first < 0));
+  if (chosen < 0)
+    return;
+  g_assert_cmpint (chosen, !=, without);
+  g_assert_true (c[chosen].eligible);
+  g_assert_true (is_affordable (&c[chosen], budget, deadline));
+  g_assert_cmpfloat (c[chosen].days, <=, c[first].days * (1 + slack));
+  for (int i = 0; i < (int) n; i++)
+    if (i != chosen && i != without && c[i].eligible
+        && is_affordable (&c[i], budget, deadline)
+        && c[i].days <= c[first].days * (1 + slack))
+      {
+        double one = (double) c[chosen].cost_minor * c[chosen].days;
+        double other = (double) c[i].cost_minor * c[i].days;
+
+        g_assert_cmpfloat (one, <=, other);
+        if (one == other)
+          g_assert_true (is_before (c, chosen, i));
+      }
+}
+
 static void
 check_found (const QmCandidate *c,
              guint n,
              gint64 budget,
              double deadline,
+             double slack,
              const QmRecommendation *found)
 {
-  int best = found->best;
+  int best = found->best, first = first_of (c, n, budget, deadline, -1);
 
-  g_assert_true (c[best].eligible);
   g_assert_cmpint (c[best].cost_minor, >=, 0);
-  if (budget >= 0)
-    g_assert_cmpint (c[best].cost_minor, <=, budget);
-  if (qm_known (deadline))
-    g_assert_cmpfloat (c[best].days, <=, deadline);
+  check_chosen (c, n, budget, deadline, slack, -1, best);
+  check_chosen (c, n, budget, deadline, slack, best, found->runner_up);
+  g_assert_cmpint (found->sooner, ==, first == best ? -1 : first);
+  if (found->sooner >= 0)
+    {
+      g_assert_cmpint (c[found->sooner].cost_minor, >, c[best].cost_minor);
+      g_assert_cmpfloat (c[found->sooner].days, <, c[best].days);
+    }
+  if (slack == 0)
+    g_assert_cmpint (first, ==, best);
   for (guint i = 0; i < n; i++)
     {
       if (!c[i].eligible)
         continue;
-      if (is_affordable (&c[i], budget, deadline) && (int) i != best)
-        {
-          g_assert_true (is_before (c, best, (int) i));
-          g_assert_cmpint (found->runner_up, >=, 0);
-          if ((int) i != found->runner_up)
-            g_assert_true (is_before (c, found->runner_up, (int) i));
-        }
-      if (c[i].days < c[best].days)
+      if (c[i].days * (1 + slack) < c[best].days)
         {
           g_assert_cmpint (found->faster, >=, 0);
           g_assert_cmpint (c[found->faster].cost_minor, <=, c[i].cost_minor);
-          g_assert_cmpfloat (c[found->faster].days, <, c[best].days);
+          g_assert_cmpfloat (c[found->faster].days * (1 + slack), <,
+                             c[best].days);
         }
       if (c[i].cost_minor < c[best].cost_minor && c[i].days >= c[best].days)
         {
@@ -148,11 +195,11 @@ check_denied (const QmCandidate *c,
               double deadline,
               const QmRecommendation *found)
 {
-  int denied = -1;
+  int denied = -1, first = first_of (c, n, budget, deadline, -1);
 
   for (guint i = 0; i < n; i++)
     if (!c[i].eligible && qm_candidate_within (&c[i], budget, deadline)
-        && (found->best < 0 || is_before (c, (int) i, found->best))
+        && (first < 0 || is_before (c, (int) i, first))
         && (denied < 0 || is_before (c, (int) i, denied)))
       denied = (int) i;
   g_assert_cmpint (found->denied, ==, denied);
@@ -215,16 +262,18 @@ test_recommendation (void)
       g_assert_cmpuint (n, ==, candidates->len);
       for (int limit = 0; limit < 8; limit++)
         {
+          double slack = (double[]){ 0, 0.05, 0.2, 1 }[limit / 2];
           gint64 budget =
               limit % 4 == 0 ? -1
                              : (gint64) g_rand_int_range (rand, 0, 32) * 100000;
           double deadline =
               limit % 2 == 0 ? NAN : g_rand_int_range (rand, 0, 32);
-          QmRecommendation found =
-              qm_advice_recommend (advice, budget, deadline);
+          QmRecommendation found;
 
+          qm_advice_set_slack (advice, slack);
+          found = qm_advice_recommend (advice, budget, deadline);
           if (found.outcome == QM_OUTCOME_FOUND)
-            check_found (c, n, budget, deadline, &found);
+            check_found (c, n, budget, deadline, slack, &found);
           else
             {
               g_assert_cmpint (found.best, ==, -1);

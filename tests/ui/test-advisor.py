@@ -109,7 +109,7 @@ class AdvisorTest(AdvisorCase):
 
     SETTLED = ("Times of", "Predictions", "Prices", "Power of the room",
                "Use expired quotes", "Count the total cost", "Lifetime",
-               "Time factor")
+               "Time factor", "Nearly as fast, in percent")
 
     def test_as_in_paper(self):
         for row in self.SETTLED:

@@ -72,7 +72,8 @@ test_settings (void)
     {
       g_autofree char *saved = NULL;
 
-      g_object_set (advisor, "times-of", i, "time-factor", 1.25 + i, NULL);
+      g_object_set (advisor, "times-of", i, "time-factor", 1.25 + i, "slack",
+                    2.5 + i, NULL);
       qm_advisor_save (advisor, settings);
       saved = g_settings_get_string (settings, "times-of");
       g_assert_cmpstr (saved, ==, qm_times_of_name ((QmTimesOf) i));
@@ -80,6 +81,8 @@ test_settings (void)
       g_assert_cmpint (times_of (next), ==, i);
       g_assert_cmpfloat (qm_advisor_get_question (next, 0)->time_factor, ==,
                          1.25 + i);
+      g_assert_cmpfloat (qm_advisor_get_question (next, 0)->slack_percent, ==,
+                         2.5 + i);
     }
 }
 

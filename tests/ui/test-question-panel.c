@@ -183,7 +183,7 @@ test_as_in_paper (Fixture *fixture, gconstpointer data)
   static const char *const settled[] = {
     "Times of",           "Predictions",         "Prices",
     "Power of the _room", "Use _expired quotes", "Count the _total cost",
-    "_Lifetime",          "Time _factor"
+    "_Lifetime",          "Time _factor",        "_Nearly as fast, in percent"
   };
   GtkWidget *row = row_titled (fixture, "As in the _paper");
   GtkSwitch *paper = widgets_find (row, GTK_TYPE_SWITCH, 0);
@@ -350,6 +350,34 @@ test_time_factor (Fixture *fixture, gconstpointer data)
                      ==, 1);
 }
 
+static double
+slack_of (Fixture *fixture)
+{
+  return qm_advisor_get_question (fixture->advisor, 0)->slack_percent;
+}
+
+static void
+test_slack (Fixture *fixture, gconstpointer data)
+{
+  GtkWidget *row = row_titled (fixture, "_Nearly as fast, in percent");
+  GtkSpinButton *spin = widgets_find (row, GTK_TYPE_SPIN_BUTTON, 0);
+  GtkWidget *reset = widgets_find_button (row, "Reset to the default");
+
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (spin)), ==, "5");
+  g_assert_cmpfloat (slack_of (fixture), ==, 5);
+  g_assert_false (gtk_widget_get_visible (reset));
+  gtk_spin_button_set_value (spin, 0);
+  g_assert_cmpfloat (slack_of (fixture), ==, 0);
+  g_assert_true (gtk_widget_get_visible (reset));
+  gtk_spin_button_set_value (spin, 1000);
+  g_assert_cmpfloat (slack_of (fixture), ==, 100);
+  g_signal_emit_by_name (reset, "clicked");
+  g_assert_cmpfloat (slack_of (fixture), ==, 5);
+  g_assert_false (gtk_widget_get_visible (reset));
+  g_object_set (fixture->advisor, "as-in-paper", TRUE, NULL);
+  g_assert_cmpfloat (slack_of (fixture), ==, 0);
+}
+
 static void
 test_lifetime (Fixture *fixture, gconstpointer data)
 {
@@ -419,6 +447,7 @@ main (int argc, char **argv)
   ADD ("filters", test_filters);
   ADD ("lifetime", test_lifetime);
   ADD ("time-factor", test_time_factor);
+  ADD ("slack", test_slack);
   ADD ("reset", test_reset);
 
   return g_test_run ();

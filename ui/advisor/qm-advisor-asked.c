@@ -213,8 +213,8 @@ take_terms (QmAdvisor *self, const QmQuestion *question)
                 question->predictions == QM_PREDICTIONS_NONE, "any-price",
                 question->any_price, "expired-quotes", question->expired_offers,
                 "lifetime", question->lifetime_years, "time-factor",
-                question->time_factor, "room", room_of (question->room_watts),
-                NULL);
+                question->time_factor, "slack", question->slack_percent, "room",
+                room_of (question->room_watts), NULL);
   if (question->ownership == NULL)
     return;
   qm_advisor_set_ownership (self, question->ownership);

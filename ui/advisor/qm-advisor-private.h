@@ -34,6 +34,7 @@ struct _QmAdvisor
   QmPurse purse; /* of these, but for the budget */
   double lifetime;
   double time_factor;
+  double slack;
   gboolean as_in_paper;
   gboolean any_price;
   gboolean expired_quotes;

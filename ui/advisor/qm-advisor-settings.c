@@ -13,10 +13,10 @@ static const char *const flag_keys[] = {
   "measured-only", "desktops",  "servers",        "log-axes",
   "all-gpus",      "portfolio", "gross"
 };
-static const char *const number_keys[] = { "budget",       "deadline",
-                                           "run-deadline", "lifetime",
-                                           "time-factor",  "machine-least",
-                                           "machine-most", "tax" };
+static const char *const number_keys[] = {
+  "budget",        "deadline",     "run-deadline", "lifetime", "time-factor",
+  "machine-least", "machine-most", "tax",          "slack"
+};
 
 static void
 save_runs (QmAdvisor *self, GSettings *settings)

@@ -43,6 +43,7 @@ enum
   PROP_ROOM,
   PROP_MEASURED_ONLY,
   PROP_TIME_FACTOR,
+  PROP_SLACK,
   N_PROPS
 };
 
@@ -102,6 +103,7 @@ qm_advisor_base_question (QmAdvisor *self)
   question->settings = (QmSettings) self->settings;
   question->lifetime_years = self->lifetime;
   question->time_factor = self->time_factor;
+  question->slack_percent = self->slack;
   question->kinds = (self->desktops ? QM_KINDS_DESKTOP : 0)
                     | (self->servers ? QM_KINDS_SERVER : 0);
   question->at_once = self->at_once;
@@ -282,8 +284,8 @@ static gboolean
 is_of_candidates (QmAdvisor *self, guint property)
 {
   return property == PROP_LIFETIME || property == PROP_TIME_FACTOR
-         || property == PROP_TAX || property == PROP_MACHINE_LEAST
-         || property == PROP_MACHINE_MOST
+         || property == PROP_SLACK || property == PROP_TAX
+         || property == PROP_MACHINE_LEAST || property == PROP_MACHINE_MOST
          || (property == PROP_DEADLINE && self->portfolio);
 }
 
@@ -388,6 +390,8 @@ number_of (QmAdvisor *self, guint property)
       return &self->lifetime;
     case PROP_TIME_FACTOR:
       return &self->time_factor;
+    case PROP_SLACK:
+      return &self->slack;
     default:
       return NULL;
     }
@@ -550,6 +554,8 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_TIME_FACTOR] =
       number_spec ("time-factor", QM_TIME_FACTOR_MIN, QM_TIME_FACTOR_MAX,
                    QM_TIME_FACTOR_DEFAULT);
+  properties[PROP_SLACK] =
+      number_spec ("slack", 0, QM_SLACK_MAX, QM_SLACK_DEFAULT);
   properties[PROP_AS_IN_PAPER] = flag_spec ("as-in-paper", FALSE);
   properties[PROP_ANY_PRICE] = flag_spec ("any-price", FALSE);
   properties[PROP_EXPIRED_QUOTES] = flag_spec ("expired-quotes", FALSE);
@@ -592,6 +598,7 @@ qm_advisor_init (QmAdvisor *self)
   self->purse = qm_purse_default ();
   self->lifetime = QM_LIFETIME_DEFAULT;
   self->time_factor = QM_TIME_FACTOR_DEFAULT;
+  self->slack = QM_SLACK_DEFAULT;
   self->desktops = TRUE;
   self->servers = TRUE;
   self->log_axes = TRUE;

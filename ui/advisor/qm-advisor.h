@@ -54,6 +54,8 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  *   "lifetime"   double   years, 1 to 20
  *   "time-factor"  double  how many times as long as its steps a training
  *                          takes, 1 to 10
+ *   "slack"      double   percent above the shortest time within which times
+ *                         count as equal, 0 to 100
  *   "times-of"   int      QmTimesOf: whose times
  *   "settings"   int      QmSettings: how well tuned
  *   "room"       int      QmRoom: what its circuits give

@@ -46,6 +46,10 @@ struct _QmQuestionPanel
   GtkWidget *factor_reset;
   GtkWidget *factor_spin;
   GtkAdjustment *factor_adjustment;
+  GtkWidget *slack_row;
+  GtkWidget *slack_reset;
+  GtkWidget *slack_spin;
+  GtkAdjustment *slack_adjustment;
   GtkWidget *expired_switch;
   GtkWidget *total_cost_switch;
   GtkWidget *lifetime_reset;
@@ -143,6 +147,26 @@ reset_factor_cb (QmQuestionPanel *self)
     gtk_widget_grab_focus (self->factor_spin);
   g_object_set (self->advisor, "time-factor",
                 default_number (self->advisor, "time-factor"), NULL);
+}
+
+static void
+slack_changed_cb (QmQuestionPanel *self)
+{
+  double slack;
+
+  g_object_get (self->advisor, "slack", &slack, NULL);
+  gtk_widget_set_visible (self->slack_reset,
+                          slack != default_number (self->advisor, "slack"));
+}
+
+static void
+reset_slack_cb (QmQuestionPanel *self)
+{
+  /* The button is about to go, and the focus must not go with it. */
+  if (gtk_widget_has_focus (self->slack_reset))
+    gtk_widget_grab_focus (self->slack_spin);
+  g_object_set (self->advisor, "slack", default_number (self->advisor, "slack"),
+                NULL);
 }
 
 static int
@@ -273,6 +297,7 @@ set_up_paper (QmQuestionPanel *self)
                               self->total_cost_row,
                               self->lifetime_row,
                               self->factor_row,
+                              self->slack_row,
                               GTK_WIDGET (self->money_group) };
 
   bind (self, "as-in-paper", self->paper_switch, "active");
@@ -357,6 +382,7 @@ qm_question_panel_constructed (GObject *object)
   bind (self, "total-cost", self->total_cost_switch, "active");
   bind (self, "lifetime", self->lifetime_adjustment, "value");
   bind (self, "time-factor", self->factor_adjustment, "value");
+  bind (self, "slack", self->slack_adjustment, "value");
   set_up_times (self);
   set_up_room (self);
   set_up_paper (self);
@@ -369,6 +395,10 @@ qm_question_panel_constructed (GObject *object)
                            G_CALLBACK (factor_changed_cb), self,
                            G_CONNECT_SWAPPED);
   factor_changed_cb (self);
+  g_signal_connect_object (self->advisor, "notify::slack",
+                           G_CALLBACK (slack_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  slack_changed_cb (self);
 }
 
 static void
@@ -475,6 +505,14 @@ bind_children (GtkWidgetClass *widget_class)
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         factor_adjustment);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        slack_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        slack_reset);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        slack_spin);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        slack_adjustment);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         uses_editor);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         portfolio_editor);
@@ -510,6 +548,7 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-question-panel.ui");
   bind_children (widget_class);
   gtk_widget_class_bind_template_callback (widget_class, reset_factor_cb);
+  gtk_widget_class_bind_template_callback (widget_class, reset_slack_cb);
   gtk_widget_class_bind_template_callback (widget_class, reset_lifetime_cb);
   gtk_widget_class_bind_template_callback (widget_class, reset_room_cb);
 }
@@ -522,4 +561,6 @@ qm_question_panel_init (QmQuestionPanel *self)
   qm_input_short_numbers (GTK_SPIN_BUTTON (self->lifetime_spin));
   qm_input_ignore_wheel (self->factor_spin);
   qm_input_short_numbers (GTK_SPIN_BUTTON (self->factor_spin));
+  qm_input_ignore_wheel (self->slack_spin);
+  qm_input_short_numbers (GTK_SPIN_BUTTON (self->slack_spin));
 }

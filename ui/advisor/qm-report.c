@@ -206,6 +206,7 @@ describe_question (const QmQuestion *question)
   g_autoptr (GString) text = g_string_new (NULL);
   g_autofree char *years = qm_format_number (question->lifetime_years, 1);
   g_autofree char *factor = NULL;
+  g_autofree char *slack = NULL;
 
   if (question->budget_minor >= 0)
     {
@@ -243,6 +244,10 @@ describe_question (const QmQuestion *question)
   factor = qm_format_number (question->time_factor, 2);
   /* Translators: a number. */
   g_string_append_printf (text, _ ("time factor %s; "), factor);
+  slack = qm_format_number (question->slack_percent, 2);
+  /* Translators: a number of percent. */
+  g_string_append_printf (text, _ ("times within %s %% count as equal; "),
+                          slack);
   /* Translators: name of software, or "Publication". */
   g_string_append_printf (text, _ ("times of: %s; "),
                           qm_prose_times_of_name (question->times_of));
