@@ -48,7 +48,16 @@ static const FieldWords fields[] = {
     "nazwa produktu|towar|produkt opis|hardware|goods|beskrivelse|beskrivning|"
     "popis|kuvaus|benamning|przedmiot|przedmiot oferty|asortyment|"
     "wyszczegolnienie|bez|art bez|art bezeichnung|artikel bez|"
-    "artikel bezeichnung|leistungsbeschreibung|prestation|intitule|servicio" },
+    "artikel bezeichnung|leistungsbeschreibung|prestation|intitule|servicio|"
+    "descricao do produto|descricao dos produtos|descricao do item|"
+    "descricao do servico|especificacao|discriminacao|"
+    "descripcion del producto|descripcion del articulo|descripcion del bien|"
+    "descrizione prodotto|descrizione articolo|descrizione del prodotto|"
+    "descrizione dell articolo|description du produit|"
+    "description de l article|designation du produit|"
+    "designation de l article|designation des articles|opis produktu|"
+    "opis towaru|bezeichnung der leistung|positionstext|"
+    "omschrijving product|productomschrijving|description of goods" },
   { QM_CSV_QUANTITY,
     "quantity|qty|count|units|pieces|pcs|amount ordered|menge|anzahl|stuck|"
     "stuckzahl|stk|quantite|qte|nombre|cantidad|cant|uds|unidades|quantita|"
@@ -188,7 +197,8 @@ static const FieldWords fields[] = {
     "valido per|valida|valido|valide|geldig|gultig fur|angebot gultig|wazna|"
     "wazna przez|oferta valida|offerta valida|offerte geldig|pricing valid|"
     "pricing valid through|pricing valid until|prices valid through|"
-    "prices are valid until|quotation valid|quote valid" },
+    "prices are valid until|quotation valid|quote valid|prices held until|"
+    "pricing held until|price held until|prices firm until" },
   { QM_CSV_NOTE,
     "note|notes|comment|comments|remark|remarks|bemerkung|bemerkungen|"
     "anmerkung|kommentar|hinweis|remarque|commentaire|nota|notas|"
