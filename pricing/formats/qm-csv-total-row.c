@@ -150,6 +150,31 @@ draft_is_begun (QmCsvReader *reader)
          && qm_csv_last_draft (reader)->quote->lines->len > 0;
 }
 
+/* Whether the price of what can be had besides, or instead, stands in brackets:
+ * it takes nothing off. */
+static gboolean
+is_in_brackets (QmCsvReader *reader, guint row, const char *words)
+{
+  g_autofree char *total = qm_csv_cell_of (reader, row, QM_CSV_TOTAL);
+  g_autofree char *said = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
+
+  return total != NULL && strchr (total, '(') != NULL
+         && qm_csv_words_offer (said != NULL ? said : words)
+                >= QM_CSV_OFFERED_BESIDES;
+}
+
+/* Whether a row has a quantity.  The label of a total may stand in its column,
+ * "Total". */
+static gboolean
+has_quantity (QmCsvReader *reader, guint row)
+{
+  g_autofree char *text = qm_csv_cell_of (reader, row, QM_CSV_QUANTITY);
+
+  return text != NULL
+         && (strpbrk (text, "0123456789") != NULL
+             || qm_csv_row_kind_of (text) == QM_CSV_ROW_LINE);
+}
+
 /* What a row of totals means.  Totals have no quantity; something taken off may
  * have one. */
 static QmCsvRowKind
@@ -161,10 +186,10 @@ kind_of_row (QmCsvReader *reader, guint row, const char *words)
 
   if (reader->is_ours && !qm_csv_cell_is_empty (reader, row, QM_CSV_ROLE))
     return QM_CSV_ROW_LINE;
-  if (!qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
-      || (part != NULL && strcmp (part, words) != 0))
+  if (has_quantity (reader, row) || (part != NULL && strcmp (part, words) != 0))
     {
-      if (negative || takes_off (reader, row, words))
+      if ((negative && !is_in_brackets (reader, row, words))
+          || takes_off (reader, row, words))
         return QM_CSV_ROW_DISCOUNT;
       /* "1 x VAT 20 %" */
       return part == NULL && draft_is_begun (reader)
@@ -433,8 +458,7 @@ note_row (QmCsvReader *reader,
 static QmCsvDraft *
 find_draft_above (QmCsvReader *reader, guint row)
 {
-  if (reader->drafts->len == 0 || reader->is_ours
-      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
+  if (reader->drafts->len == 0 || reader->is_ours || has_quantity (reader, row))
     return NULL;
   return g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
 }

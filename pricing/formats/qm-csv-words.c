@@ -150,7 +150,8 @@ static const FieldWords fields[] = {
     "quotation ref|commercial proposal|proposal number|proposal no|"
     "unser angebot|notre offre|onze offerte|soumission|soumission "
     "no|proposition|proposition no|proposition commerciale|"
-    "numero de soumission|no de soumission|soumission n" },
+    "numero de soumission|no de soumission|soumission n|"
+    "anbot|anbot nr|anbotsnummer|oferta handlowa nr|oferta handlowa|our ref" },
   { QM_CSV_ISSUED,
     "date|quote date|issue date|issued|issued on|quotation date|offer date|"
     "datum|vom|d d|angebotsdatum|ausgestellt am|date du devis|date d "
@@ -164,7 +165,7 @@ static const FieldWords fields[] = {
     "offerte datum|data da proposta|data proposta|data sporzadzenia|"
     "data wystawienia oferty|z dnia|proposal date|date of proposal|"
     "offertdatum|offre du|devis du|fecha de oferta|data da proposta "
-    "comercial" },
+    "comercial|prepared on|date prepared|prepared date" },
   { QM_CSV_VALID_FROM,
     "valid from|gultig ab|gueltig ab|gultig von|valable a partir du|"
     "valido desde|valido dal|geldig vanaf|valido de|wazna od" },
@@ -198,7 +199,8 @@ static const FieldWords fields[] = {
     "wazna przez|oferta valida|offerta valida|offerte geldig|pricing valid|"
     "pricing valid through|pricing valid until|prices valid through|"
     "prices are valid until|quotation valid|quote valid|prices held until|"
-    "pricing held until|price held until|prices firm until" },
+    "pricing held until|price held until|prices firm until|vervaldatum|"
+    "vervaldatum offerte|freibleibend bis|angebot freibleibend bis" },
   { QM_CSV_NOTE,
     "note|notes|comment|comments|remark|remarks|bemerkung|bemerkungen|"
     "anmerkung|kommentar|hinweis|remarque|commentaire|nota|notas|"
