@@ -261,14 +261,36 @@ guess_currency (QmCsvMapping *mapping, const char *name)
     }
 }
 
-/* Whether a column is a better holder of a field than the one before: of
- * prices with and without tax, those without. */
+/* "Qty per server": how many go into one of several. */
 static gboolean
-is_better (const QmCsvMapping *mapping, QmCsvField field, int tax)
+is_of_one (const char *name)
 {
-  return qm_csv_mapping_column (mapping, field) < 0
+  static const char *const words[] = { " per ", " pro ", " je ",
+                                       " par ", " por ", " za " };
+  g_autofree char *normal = qm_csv_normalize (name);
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (strstr (normal, words[i]) != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a column is a better holder of a field than the one before: of
+ * prices with and without tax, those without; of quantities, those of all. */
+static gboolean
+is_better (const QmCsvMapping *mapping,
+           const QmSheet *sheet,
+           QmCsvField field,
+           int tax)
+{
+  int before = qm_csv_mapping_column (mapping, field);
+
+  return before < 0
          || (field == QM_CSV_PRICE && tax == 0
-             && mapping->tax_included == QM_YES);
+             && mapping->tax_included == QM_YES)
+         || (field == QM_CSV_QUANTITY
+             && is_of_one (qm_sheet_cell (sheet, (guint) mapping->header_row,
+                                          (guint) before)));
 }
 
 static gboolean
@@ -445,7 +467,8 @@ qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
         }
       if (field == QM_CSV_TOTAL)
         set_total (mapping, i, tax, &tax_of_total);
-      else if (field != QM_CSV_IGNORED && is_better (mapping, field, tax))
+      else if (field != QM_CSV_IGNORED
+               && is_better (mapping, sheet, field, tax))
         qm_csv_mapping_set_field (mapping, i, field);
       if (field == QM_CSV_IGNORED || qm_csv_mapping_field (mapping, i) != field)
         continue;

@@ -604,6 +604,53 @@ read_beside (QmCsvReader *reader, guint row, const char *words)
   return TRUE;
 }
 
+/* What a line costs, in millionths; unstated where it does not say. */
+static gint64
+cost_of (const QmQuoteLine *line)
+{
+  gint64 cost;
+
+  if (line->total_minor != QM_AMOUNT_UNSTATED)
+    return line->total_minor;
+  return line->price_micros != QM_AMOUNT_UNSTATED
+                 && line->quantity_micros != QM_AMOUNT_UNSTATED
+                 && qm_exact_scale (line->price_micros, line->quantity_micros,
+                                    QM_MICROS_PER_UNIT, &cost)
+             ? cost
+             : QM_AMOUNT_UNSTATED;
+}
+
+/* Whether a row without a quantity that names no goods has what all lines above
+ * come to, before or after what was taken off: a total, whatever it is
+ * called. */
+static gboolean
+is_sum (QmCsvReader *reader, guint row, const char *words)
+{
+  const QmCsvDraft *draft = find_draft_above (reader, row);
+  gint64 off, amount, sum = 0;
+
+  if (draft == NULL || draft->quote->lines->len < 2
+      || reader->role != QM_LINE_QUOTED
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER)
+      || !qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &amount)
+      || amount <= 0 || qm_words_name_goods (words))
+    return FALSE;
+  for (guint i = 0; i < draft->quote->lines->len; i++)
+    {
+      const QmQuoteLine *line = g_ptr_array_index (draft->quote->lines, i);
+      gint64 cost = cost_of (line);
+
+      if (line->role == QM_LINE_QUOTED
+          && (cost == QM_AMOUNT_UNSTATED || !qm_exact_add (&sum, cost)))
+        return FALSE;
+    }
+  off = draft->quote->discount_minor != QM_AMOUNT_UNSTATED
+            ? draft->quote->discount_minor
+            : 0;
+  return amount == sum || amount == sum - off;
+}
+
 /* Notes that a total contains tax, and at which rate. */
 static void
 note_gross (QmCsvReader *reader,
@@ -637,6 +684,8 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
   if (read_instalment (reader, row, words) || read_beside (reader, row, words))
     return TRUE;
   kind = kind_of_row (reader, row, words);
+  if (kind == QM_CSV_ROW_LINE && is_sum (reader, row, words))
+    kind = QM_CSV_ROW_TOTAL;
   if (kind == QM_CSV_ROW_LINE)
     return FALSE;
   column = find_amount (reader, row);

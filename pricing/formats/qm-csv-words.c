@@ -65,7 +65,9 @@ static const FieldWords fields[] = {
     "anz|nodes|no of nodes|number of nodes|no of servers|no of systems|"
     "number of units|no units|anzahl knoten|anzahl server|nombre de noeuds|"
     "numero de nodos|sztuk|szt|antal|mnozstvi|maara|qnty|no of "
-    "units|stueckzahl" },
+    "units|stueckzahl|total qty|total quantity|qty total|quantity total|"
+    "gesamtmenge|gesamtanzahl|quantite totale|cantidad total|quantita totale|"
+    "totaal aantal|quantidade total|ilosc razem" },
   { QM_CSV_UNIT,
     "unit|uom|unit of measure|einheit|einh|mengeneinheit|me|unite|unidad|"
     "unidad de medida|unita|unita di misura|um|u m|eenheid|unidade|jednostka|"
@@ -165,7 +167,7 @@ static const FieldWords fields[] = {
     "offerte datum|data da proposta|data proposta|data sporzadzenia|"
     "data wystawienia oferty|z dnia|proposal date|date of proposal|"
     "offertdatum|offre du|devis du|fecha de oferta|data da proposta "
-    "comercial|prepared on|date prepared|prepared date" },
+    "comercial|prepared on|prepared|date prepared|prepared date" },
   { QM_CSV_VALID_FROM,
     "valid from|gultig ab|gueltig ab|gultig von|valable a partir du|"
     "valido desde|valido dal|geldig vanaf|valido de|wazna od" },
