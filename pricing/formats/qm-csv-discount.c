@@ -72,7 +72,7 @@ static const char left_words[] =
     "importe|importo|bedrag|valor|kwota|wartosc|gesamtpreis|endpreis|value|"
     "wert|"
     "balance|net|netto|total|totale|totaal|gesamt|gesamtsumme|summe|sum|suma|"
-    "razem|subtotal|zwischensumme|subtotale|subtotaal|imponibile";
+    "razem|subtotal|zwischensumme|zwischentotal|subtotale|subtotaal|imponibile";
 /* What is said behind these is why, and on what. */
 static const char why_words[] =
     "for|on|auf|sur|sobre|su|op|fur|pour|para|per|voor|dla|of|von|de|del|"

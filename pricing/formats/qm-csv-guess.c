@@ -4,6 +4,8 @@
 
 #include "pricing/formats/qm-csv-mapping.h"
 #include "pricing/formats/qm-csv-reader.h"
+#include "pricing/qm-amount.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <stdio.h>
@@ -259,18 +261,51 @@ guess_currency (QmCsvMapping *mapping, const char *name)
     }
 }
 
-/* Whether a column is a better holder of a field than the one before: of
- * prices with and without tax, those without. */
+/* "Qty per server": how many go into one of several. */
 static gboolean
-is_better (const QmCsvMapping *mapping, QmCsvField field, int tax)
+is_of_one (const char *name)
 {
-  return qm_csv_mapping_column (mapping, field) < 0
+  static const char *const words[] = { " per ", " pro ", " je ",
+                                       " par ", " por ", " za " };
+  g_autofree char *normal = qm_csv_normalize (name);
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (strstr (normal, words[i]) != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a column is a better holder of a field than the one before: of
+ * prices with and without tax, those without; of quantities, those of all. */
+static gboolean
+is_better (const QmCsvMapping *mapping,
+           const QmSheet *sheet,
+           QmCsvField field,
+           int tax)
+{
+  int before = qm_csv_mapping_column (mapping, field);
+
+  return before < 0
          || (field == QM_CSV_PRICE && tax == 0
-             && mapping->tax_included == QM_YES);
+             && mapping->tax_included == QM_YES)
+         || (field == QM_CSV_QUANTITY
+             && is_of_one (qm_sheet_cell (sheet, (guint) mapping->header_row,
+                                          (guint) before)));
+}
+
+static gboolean
+is_number (const char *cell)
+{
+  char currency[4];
+  gint64 micros;
+
+  return cell[0] != '\0'
+         && (cell[strspn (cell, "0123456789.")] == '\0'
+             || qm_amount_parse (cell, QM_DECIMAL_GUESS, &micros, currency));
 }
 
 /* How much stands in a column below the header; `numbers` is whether most of
- * its cells are whole numbers. */
+ * its cells are numbers. */
 static gsize
 measure_column (const QmSheet *sheet,
                 guint first,
@@ -289,10 +324,22 @@ measure_column (const QmSheet *sheet,
 
       length += strlen (cell);
       cells += cell[0] != '\0';
-      plain += cell[0] != '\0' && cell[strspn (cell, "0123456789.")] == '\0';
+      plain += is_number (cell);
     }
   *numbers = 2 * plain >= cells;
   return length;
+}
+
+/* Whether a column names goods below the header. */
+static gboolean
+has_words (const QmSheet *sheet, guint first, guint column)
+{
+  guint end = MIN (qm_sheet_n_rows (sheet), first + LOOK_ROWS);
+
+  for (guint row = first; row < end; row++)
+    if (qm_words_name_goods (qm_sheet_cell (sheet, row, column)))
+      return TRUE;
+  return FALSE;
 }
 
 /* Of two columns for the description ("Item", "Description") the one with more
@@ -314,6 +361,40 @@ choose_description (QmCsvMapping *mapping, const QmSheet *sheet, guint second)
     qm_csv_mapping_set_field (mapping, loser, QM_CSV_NUMBER);
   else if (!numbers && qm_csv_mapping_column (mapping, QM_CSV_PART_NUMBER) < 0)
     qm_csv_mapping_set_field (mapping, loser, QM_CSV_PART_NUMBER);
+}
+
+/* "Item" may be the name of a column of numbers, and what is sold stand in one
+ * with another name: the only one with words. */
+static void
+find_description (QmCsvMapping *mapping, const QmSheet *sheet)
+{
+  guint below = (guint) mapping->header_row + 1;
+  int description = qm_csv_mapping_column (mapping, QM_CSV_DESCRIPTION);
+  int found = -1;
+  gboolean numbers;
+
+  if (description < 0)
+    return;
+  measure_column (sheet, below, (guint) description, &numbers);
+  for (guint i = 0; numbers && i < mapping->columns->len; i++)
+    {
+      gboolean other;
+
+      if (qm_csv_mapping_field (mapping, i) != QM_CSV_IGNORED
+          || !has_words (sheet, below, i))
+        continue;
+      measure_column (sheet, below, i, &other);
+      if (other)
+        continue;
+      if (found >= 0)
+        return;
+      found = (int) i;
+    }
+  if (found < 0)
+    return;
+  qm_csv_mapping_set_field (mapping, (guint) found, QM_CSV_DESCRIPTION);
+  if (qm_csv_mapping_column (mapping, QM_CSV_NUMBER) < 0)
+    qm_csv_mapping_set_field (mapping, (guint) description, QM_CSV_NUMBER);
 }
 
 /* Of two columns of totals the one with tax is kept beside the other. */
@@ -386,7 +467,8 @@ qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
         }
       if (field == QM_CSV_TOTAL)
         set_total (mapping, i, tax, &tax_of_total);
-      else if (field != QM_CSV_IGNORED && is_better (mapping, field, tax))
+      else if (field != QM_CSV_IGNORED
+               && is_better (mapping, sheet, field, tax))
         qm_csv_mapping_set_field (mapping, i, field);
       if (field == QM_CSV_IGNORED || qm_csv_mapping_field (mapping, i) != field)
         continue;
@@ -394,6 +476,7 @@ qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
       if (field == QM_CSV_PRICE || field == QM_CSV_TOTAL)
         guess_currency (mapping, name);
     }
+  find_description (mapping, sheet);
   name_alternatives (mapping);
   guess_formats (mapping, sheet);
 }
@@ -415,6 +498,58 @@ names_both (const char *name)
       price = price || field == QM_CSV_PRICE;
     }
   return quantity && price;
+}
+
+/* "Importe A" and "Importe B": names that differ in a letter, a digit or a
+ * Roman number. */
+static gboolean
+are_twins (const char *a, const char *b)
+{
+  g_autofree char *first = qm_csv_normalize (a);
+  g_autofree char *second = qm_csv_normalize (b);
+  g_auto (GStrv) words = g_strsplit (first, " ", -1);
+  g_auto (GStrv) others = g_strsplit (second, " ", -1);
+  guint n = g_strv_length (words), differ = 0;
+
+  if (n < 2 || g_strv_length (others) != n)
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    {
+      const char *pair[] = { words[i], others[i] };
+
+      if (strcmp (pair[0], pair[1]) == 0)
+        continue;
+      differ++;
+      for (guint j = 0; j < 2; j++)
+        if (strlen (pair[j]) != 1 && pair[j][strspn (pair[j], "iv")] != '\0')
+          return FALSE;
+    }
+  return differ == 1;
+}
+
+gboolean
+qm_csv_mapping_has_twins (const QmCsvMapping *mapping, const QmSheet *sheet)
+{
+  g_return_val_if_fail (mapping != NULL && sheet != NULL, FALSE);
+
+  for (guint i = 0; mapping->header_row >= 0 && i < mapping->columns->len; i++)
+    {
+      guint header = (guint) mapping->header_row;
+      const char *name = qm_sheet_cell (sheet, header, i);
+      int tax, used;
+      QmCsvField field = qm_csv_field_of (name, &tax);
+      gboolean numbers;
+
+      if (qm_csv_mapping_field (mapping, i) != QM_CSV_IGNORED
+          || (field != QM_CSV_TOTAL && field != QM_CSV_PRICE))
+        continue;
+      used = qm_csv_mapping_column (mapping, field);
+      if (used >= 0 && measure_column (sheet, header + 1, i, &numbers) > 0
+          && numbers
+          && are_twins (name, qm_sheet_cell (sheet, header, (guint) used)))
+        return TRUE;
+    }
+  return FALSE;
 }
 
 gboolean

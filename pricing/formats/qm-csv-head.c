@@ -339,6 +339,22 @@ append_note (QmQuote *quote, const char *text)
   quote->note = qm_read_text (both);
 }
 
+/* "US dollars": of the dollars those that no symbol tells apart. */
+static gboolean
+says_us_dollars (const char *text)
+{
+  static const char list[] =
+      "us dollar|us dollars|u s dollar|u s dollars|american dollars|"
+      "united states dollars|dollars us|dollars americains|dollars des etats "
+      "unis|dolares americanos|dolares estadounidenses|dolares de ee uu|"
+      "dollari usa|dollari americani|amerikaanse dollar|us dollarow|"
+      "dolarach amerykanskich|dolary amerykanskie";
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (text);
+
+  return qm_csv_phrases_within (qm_csv_phrases_once (&set, list), normal);
+}
+
 gboolean
 qm_csv_head_set (QmCsvReader *reader,
                  QmQuote *quote,
@@ -374,6 +390,8 @@ qm_csv_head_set (QmCsvReader *reader,
       if (qm_amount_parse_currency (text, currency) && currency[0] != '\0'
           && quote->currency[0] == '\0')
         memcpy (quote->currency, currency, 4);
+      else if (says_us_dollars (text))
+        qm_csv_head_take_currency (quote, text);
       return TRUE;
     default:
       return FALSE;
@@ -588,6 +606,8 @@ qm_csv_head_take_currency (QmQuote *quote, const char *label)
   g_auto (GStrv) words = g_strsplit_set (label, " ()[]/:;,.", -1);
   char found[4] = "";
 
+  if (says_us_dollars (label))
+    memcpy (found, "USD", 4);
   for (guint i = 0; words[i] != NULL; i++)
     {
       char currency[4] = "";
@@ -617,6 +637,8 @@ take_of_note (QmCsvReader *reader, QmQuote *quote, const char *text)
   g_auto (GStrv) words = g_strsplit_set (text, " ()[]/:;,.", -1);
   int tax;
 
+  if (says_us_dollars (text))
+    qm_csv_head_take_currency (quote, text);
   for (guint i = 1; words[i - 1] != NULL && words[i] != NULL; i++)
     for (guint j = 0; j < G_N_ELEMENTS (before); j++)
       if (strcmp (words[i - 1], before[j]) == 0)

@@ -317,6 +317,10 @@ qm_csv_read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
     line->quantity_micros = qm_csv_cell_quantity (reader, draft, row, line);
   line->price_micros = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_PRICE);
   line->total_minor = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_TOTAL);
+  /* "(1,200.00)" of an option is in no total, and takes nothing off. */
+  if (line->role != QM_LINE_QUOTED && line->role != QM_LINE_PART
+      && line->total_minor != QM_AMOUNT_UNSTATED && line->price_micros > 0)
+    line->total_minor = ABS (line->total_minor);
   if (line->price_micros != QM_AMOUNT_UNSTATED
       && qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY) < 0)
     line->quantity_micros = QM_MICROS_PER_UNIT;

@@ -76,6 +76,11 @@ void qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet);
 gboolean qm_csv_mapping_is_merged (const QmCsvMapping *mapping,
                                    const QmSheet *sheet);
 
+/* Whether a column that is not used has the amounts of another offer beside
+ * those that are: "Price A", "Price B". */
+gboolean qm_csv_mapping_has_twins (const QmCsvMapping *mapping,
+                                   const QmSheet *sheet);
+
 /* What the header of a file is remembered by: 16 hexadecimal digits; NULL where
  * the mapping has no header row. */
 char *qm_csv_mapping_fingerprint (const QmCsvMapping *mapping,

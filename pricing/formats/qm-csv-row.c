@@ -45,7 +45,8 @@ static const RowWords rows[] = {
   { QM_CSV_ROW_NET,
     "subtotal|sub total|net|net total|total net|net amount|total excl|"
     "total excluding|total ex|total before tax|merchandise total|"
-    "zwischensumme|nettosumme|netto|summe netto|gesamt netto|nettobetrag|"
+    "zwischensumme|zwischentotal|nettosumme|netto|summe netto|gesamt "
+    "netto|nettobetrag|"
     "gesamtsumme netto|warenwert|sous total|total ht|montant ht|total net|"
     "net ht|base imponible|total sin iva|total neto|subtotale|imponibile|"
     "totale imponibile|totale netto|totale senza iva|subtotaal|totaal excl|"
@@ -269,9 +270,10 @@ kind_of_discount (const char *words)
 static gboolean
 ends_as_total (const char *words, const char *normal)
 {
-  static const char list[] = "total|totals|subtotal|sub total|sum|gesamt|summe|"
-                             "zwischensumme|totale|subtotale|totaal|subtotaal|"
-                             "razem|suma|gesamtsumme";
+  static const char list[] =
+      "total|totals|subtotal|sub total|sum|gesamt|summe|"
+      "zwischensumme|zwischentotal|totale|subtotale|totaal|subtotaal|"
+      "razem|suma|gesamtsumme";
   static GHashTable *set;
   const char *last = strrchr (normal, ' ');
 

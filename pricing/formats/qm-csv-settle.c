@@ -434,6 +434,23 @@ is_before_more (const QmCsvDraft *draft)
   return qm_csv_is_same (draft, sum, net);
 }
 
+/* Whether an amount stands between what is taken off and what is added: of
+ * "Subtotal" above "Shipping" the discounts are off, and no charge is in it. */
+static gboolean
+is_between (const QmCsvDraft *draft, gint64 net, gint64 lines)
+{
+  gint64 discount = or_nothing (draft->quote->discount_minor);
+  gint64 charge = or_nothing (draft->quote->charge_minor);
+  gint64 without, with;
+
+  return discount != 0 && charge != 0 && is_stated (lines)
+         && !__builtin_sub_overflow (lines, discount, &without)
+         && !__builtin_add_overflow (lines, charge, &with)
+         && !qm_csv_is_same (draft, net, lines)
+         && (qm_csv_is_same (draft, net, without)
+             || qm_csv_is_same (draft, net, with));
+}
+
 /* Of several rows that may be the net amount, the one that the lines come to
  * once all is taken off, or that agrees with the tax. */
 static gint64
@@ -449,8 +466,13 @@ choose_net (QmCsvDraft *draft)
                                   &untaxed))
     wanted[1] = untaxed;
   if (draft->nets->len == 1)
-    return is_before_more (draft) ? QM_AMOUNT_UNSTATED
-                                  : g_array_index (draft->nets, gint64, 0);
+    {
+      gint64 only = g_array_index (draft->nets, gint64, 0);
+
+      return is_before_more (draft) || is_between (draft, only, lines)
+                 ? QM_AMOUNT_UNSTATED
+                 : only;
+    }
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
     for (guint j = 0; j < draft->nets->len; j++)
       if (qm_csv_is_same (draft, g_array_index (draft->nets, gint64, j),

@@ -16,7 +16,8 @@ __extension__ typedef __int128 Wide;
 static const char total_words[] =
     "total|totals|subtotal|totale|subtotale|totaal|subtotaal|gesamt|"
     "gesamtbetrag|gesamtsumme|gesamtpreis|endbetrag|endsumme|endpreis|summe|"
-    "zwischensumme|warenwert|sum|razem|suma|lacznie|nettobetrag|bruttobetrag|"
+    "zwischensumme|zwischentotal|warenwert|sum|razem|suma|lacznie|nettobetrag|"
+    "bruttobetrag|"
     "rechnungsbetrag|zahlbetrag|nettosumme|bruttosumme|imponibile|imponible|"
     "prix|preis|price|precio|prezzo|prijs|preco|cena|payable|payer|pagar";
 /* A total before the tax. */

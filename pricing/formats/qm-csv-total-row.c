@@ -150,6 +150,31 @@ draft_is_begun (QmCsvReader *reader)
          && qm_csv_last_draft (reader)->quote->lines->len > 0;
 }
 
+/* Whether the price of what can be had besides, or instead, stands in brackets:
+ * it takes nothing off. */
+static gboolean
+is_in_brackets (QmCsvReader *reader, guint row, const char *words)
+{
+  g_autofree char *total = qm_csv_cell_of (reader, row, QM_CSV_TOTAL);
+  g_autofree char *said = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
+
+  return total != NULL && strchr (total, '(') != NULL
+         && qm_csv_words_offer (said != NULL ? said : words)
+                >= QM_CSV_OFFERED_BESIDES;
+}
+
+/* Whether a row has a quantity.  The label of a total may stand in its column,
+ * "Total". */
+static gboolean
+has_quantity (QmCsvReader *reader, guint row)
+{
+  g_autofree char *text = qm_csv_cell_of (reader, row, QM_CSV_QUANTITY);
+
+  return text != NULL
+         && (strpbrk (text, "0123456789") != NULL
+             || qm_csv_row_kind_of (text) == QM_CSV_ROW_LINE);
+}
+
 /* What a row of totals means.  Totals have no quantity; something taken off may
  * have one. */
 static QmCsvRowKind
@@ -161,10 +186,10 @@ kind_of_row (QmCsvReader *reader, guint row, const char *words)
 
   if (reader->is_ours && !qm_csv_cell_is_empty (reader, row, QM_CSV_ROLE))
     return QM_CSV_ROW_LINE;
-  if (!qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
-      || (part != NULL && strcmp (part, words) != 0))
+  if (has_quantity (reader, row) || (part != NULL && strcmp (part, words) != 0))
     {
-      if (negative || takes_off (reader, row, words))
+      if ((negative && !is_in_brackets (reader, row, words))
+          || takes_off (reader, row, words))
         return QM_CSV_ROW_DISCOUNT;
       /* "1 x VAT 20 %" */
       return part == NULL && draft_is_begun (reader)
@@ -433,8 +458,7 @@ note_row (QmCsvReader *reader,
 static QmCsvDraft *
 find_draft_above (QmCsvReader *reader, guint row)
 {
-  if (reader->drafts->len == 0 || reader->is_ours
-      || !qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY))
+  if (reader->drafts->len == 0 || reader->is_ours || has_quantity (reader, row))
     return NULL;
   return g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
 }
@@ -580,6 +604,53 @@ read_beside (QmCsvReader *reader, guint row, const char *words)
   return TRUE;
 }
 
+/* What a line costs, in millionths; unstated where it does not say. */
+static gint64
+cost_of (const QmQuoteLine *line)
+{
+  gint64 cost;
+
+  if (line->total_minor != QM_AMOUNT_UNSTATED)
+    return line->total_minor;
+  return line->price_micros != QM_AMOUNT_UNSTATED
+                 && line->quantity_micros != QM_AMOUNT_UNSTATED
+                 && qm_exact_scale (line->price_micros, line->quantity_micros,
+                                    QM_MICROS_PER_UNIT, &cost)
+             ? cost
+             : QM_AMOUNT_UNSTATED;
+}
+
+/* Whether a row without a quantity that names no goods has what all lines above
+ * come to, before or after what was taken off: a total, whatever it is
+ * called. */
+static gboolean
+is_sum (QmCsvReader *reader, guint row, const char *words)
+{
+  const QmCsvDraft *draft = find_draft_above (reader, row);
+  gint64 off, amount, sum = 0;
+
+  if (draft == NULL || draft->quote->lines->len < 2
+      || reader->role != QM_LINE_QUOTED
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER)
+      || !qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &amount)
+      || amount <= 0 || qm_words_name_goods (words))
+    return FALSE;
+  for (guint i = 0; i < draft->quote->lines->len; i++)
+    {
+      const QmQuoteLine *line = g_ptr_array_index (draft->quote->lines, i);
+      gint64 cost = cost_of (line);
+
+      if (line->role == QM_LINE_QUOTED
+          && (cost == QM_AMOUNT_UNSTATED || !qm_exact_add (&sum, cost)))
+        return FALSE;
+    }
+  off = draft->quote->discount_minor != QM_AMOUNT_UNSTATED
+            ? draft->quote->discount_minor
+            : 0;
+  return amount == sum || amount == sum - off;
+}
+
 /* Notes that a total contains tax, and at which rate. */
 static void
 note_gross (QmCsvReader *reader,
@@ -613,6 +684,8 @@ qm_csv_read_total_row (QmCsvReader *reader, guint row)
   if (read_instalment (reader, row, words) || read_beside (reader, row, words))
     return TRUE;
   kind = kind_of_row (reader, row, words);
+  if (kind == QM_CSV_ROW_LINE && is_sum (reader, row, words))
+    kind = QM_CSV_ROW_TOTAL;
   if (kind == QM_CSV_ROW_LINE)
     return FALSE;
   column = find_amount (reader, row);

@@ -48,7 +48,16 @@ static const FieldWords fields[] = {
     "nazwa produktu|towar|produkt opis|hardware|goods|beskrivelse|beskrivning|"
     "popis|kuvaus|benamning|przedmiot|przedmiot oferty|asortyment|"
     "wyszczegolnienie|bez|art bez|art bezeichnung|artikel bez|"
-    "artikel bezeichnung|leistungsbeschreibung|prestation|intitule|servicio" },
+    "artikel bezeichnung|leistungsbeschreibung|prestation|intitule|servicio|"
+    "descricao do produto|descricao dos produtos|descricao do item|"
+    "descricao do servico|especificacao|discriminacao|"
+    "descripcion del producto|descripcion del articulo|descripcion del bien|"
+    "descrizione prodotto|descrizione articolo|descrizione del prodotto|"
+    "descrizione dell articolo|description du produit|"
+    "description de l article|designation du produit|"
+    "designation de l article|designation des articles|opis produktu|"
+    "opis towaru|bezeichnung der leistung|positionstext|"
+    "omschrijving product|productomschrijving|description of goods" },
   { QM_CSV_QUANTITY,
     "quantity|qty|count|units|pieces|pcs|amount ordered|menge|anzahl|stuck|"
     "stuckzahl|stk|quantite|qte|nombre|cantidad|cant|uds|unidades|quantita|"
@@ -56,7 +65,9 @@ static const FieldWords fields[] = {
     "anz|nodes|no of nodes|number of nodes|no of servers|no of systems|"
     "number of units|no units|anzahl knoten|anzahl server|nombre de noeuds|"
     "numero de nodos|sztuk|szt|antal|mnozstvi|maara|qnty|no of "
-    "units|stueckzahl" },
+    "units|stueckzahl|total qty|total quantity|qty total|quantity total|"
+    "gesamtmenge|gesamtanzahl|quantite totale|cantidad total|quantita totale|"
+    "totaal aantal|quantidade total|ilosc razem" },
   { QM_CSV_UNIT,
     "unit|uom|unit of measure|einheit|einh|mengeneinheit|me|unite|unidad|"
     "unidad de medida|unita|unita di misura|um|u m|eenheid|unidade|jednostka|"
@@ -141,7 +152,8 @@ static const FieldWords fields[] = {
     "quotation ref|commercial proposal|proposal number|proposal no|"
     "unser angebot|notre offre|onze offerte|soumission|soumission "
     "no|proposition|proposition no|proposition commerciale|"
-    "numero de soumission|no de soumission|soumission n" },
+    "numero de soumission|no de soumission|soumission n|"
+    "anbot|anbot nr|anbotsnummer|oferta handlowa nr|oferta handlowa|our ref" },
   { QM_CSV_ISSUED,
     "date|quote date|issue date|issued|issued on|quotation date|offer date|"
     "datum|vom|d d|angebotsdatum|ausgestellt am|date du devis|date d "
@@ -155,7 +167,7 @@ static const FieldWords fields[] = {
     "offerte datum|data da proposta|data proposta|data sporzadzenia|"
     "data wystawienia oferty|z dnia|proposal date|date of proposal|"
     "offertdatum|offre du|devis du|fecha de oferta|data da proposta "
-    "comercial" },
+    "comercial|prepared on|prepared|date prepared|prepared date" },
   { QM_CSV_VALID_FROM,
     "valid from|gultig ab|gueltig ab|gultig von|valable a partir du|"
     "valido desde|valido dal|geldig vanaf|valido de|wazna od" },
@@ -188,7 +200,9 @@ static const FieldWords fields[] = {
     "valido per|valida|valido|valide|geldig|gultig fur|angebot gultig|wazna|"
     "wazna przez|oferta valida|offerta valida|offerte geldig|pricing valid|"
     "pricing valid through|pricing valid until|prices valid through|"
-    "prices are valid until|quotation valid|quote valid" },
+    "prices are valid until|quotation valid|quote valid|prices held until|"
+    "pricing held until|price held until|prices firm until|vervaldatum|"
+    "vervaldatum offerte|freibleibend bis|angebot freibleibend bis" },
   { QM_CSV_NOTE,
     "note|notes|comment|comments|remark|remarks|bemerkung|bemerkungen|"
     "anmerkung|kommentar|hinweis|remarque|commentaire|nota|notas|"

@@ -356,8 +356,7 @@ is_below_cell (const Table *table,
   return FALSE;
 }
 
-/* Whether a line begins with the name of a total: what begins anew below it is
- * none of that. */
+/* Whether a line begins with the name of a total. */
 static gboolean
 is_total (const QmPdfLine *line)
 {
@@ -368,9 +367,13 @@ is_total (const QmPdfLine *line)
 }
 
 /* Which lines behind a body still are of its last row: those that are as close
- * as lines of a cell. */
+ * as lines of a cell.  Between a total and the next head there is a heading,
+ * however close. */
 static guint
-end_of_last_row (const Table *table, const QmPdfBody *body, guint most)
+end_of_last_row (const Table *table,
+                 const QmPdfBody *body,
+                 guint most,
+                 gboolean before_head)
 {
   guint end = body->end;
 
@@ -384,7 +387,8 @@ end_of_last_row (const Table *table, const QmPdfBody *body, guint most)
       guint first = MAX (body->first, end > 3 ? end - 3 : 0);
 
       if (gap > 0.2 * height || height < 0.9 * qm_pdf_line_height (above)
-          || (is_total (above) && !goes_on (text))
+          || (before_head && end + 1 == most && is_total (above)
+              && !goes_on (text))
           || !is_below_cell (table, line, first, end))
         break;
       /* Where rows are as close as that, words tell. */
@@ -463,6 +467,7 @@ complete_bodies (Table *table)
       QmPdfBody *body = &g_array_index (table->bodies, QmPdfBody, i);
       const QmPdfLine *last = line_at (table->lines, body->end - 1);
       guint most = body->end;
+      gboolean before_head = FALSE;
 
       while (most < table->lines->len
              && line_at (table->lines, most)->page == last->page)
@@ -471,12 +476,16 @@ complete_bodies (Table *table)
         {
           const QmPdfHead *head = g_ptr_array_index (table->heads, j);
 
-          if (head->first >= body->end)
-            most = MIN (most, head->first);
+          if (head->first >= body->end && head->first <= most)
+            {
+              before_head =
+                  line_at (table->lines, head->first)->page == last->page;
+              most = head->first;
+            }
         }
       if (body->common == G_MAXDOUBLE)
         body->common = common;
-      body->end = end_of_last_row (table, body, most);
+      body->end = end_of_last_row (table, body, most, before_head);
     }
 }
 

@@ -21,6 +21,8 @@
  * name; the rest of a name is not. */
 #define MANY_WORDS 4
 #define MUCH_WIDER 2.0
+/* Lines of a name beside others overlap these by so much of their height. */
+#define BESIDE 0.3
 /* Gaps differ by more points than that. */
 #define CLOSER 0.7
 /* Names overlap where they do by more points than that. */
@@ -323,6 +325,22 @@ is_closer_below (const GPtrArray *lines, guint i)
                 < line->box.top - line_at (lines, i - 1)->box.bottom;
 }
 
+/* Whether a line stands half a line above or below another of a head, and has
+ * but words: its name is of two lines, and stands beside those of one. */
+static gboolean
+is_beside (const GPtrArray *lines, guint above, guint i)
+{
+  const QmPdfLine *first = line_at (lines, above);
+  const QmPdfLine *second = line_at (lines, above + 1);
+  g_autofree char *text =
+      qm_pdf_line_text (line_at (lines, i), 0, line_at (lines, i)->words->len);
+
+  return first->page == second->page
+         && second->box.top
+                < first->box.bottom - BESIDE * qm_pdf_line_height (first)
+         && strpbrk (text, "0123456789") == NULL;
+}
+
 /* Takes lines in below (step 1) or above (step -1) that belong to it, until it
  * is one that has come before. */
 static QmPdfHead *
@@ -339,7 +357,8 @@ extend (QmPdfHead *head,
       QmPdfHead *larger;
 
       if (above >= lines->len || !is_close (lines, above, TIGHT)
-          || !belongs (head, line_at (lines, step > 0 ? above + 1 : above))
+          || (!belongs (head, line_at (lines, step > 0 ? above + 1 : above))
+              && !is_beside (lines, above, step > 0 ? above + 1 : above))
           || (step > 0 && is_closer_below (lines, above + 1)))
         break;
       first -= step < 0;

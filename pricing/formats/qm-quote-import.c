@@ -195,6 +195,15 @@ read_table (QmImport *import, const Document *document, GError **error)
              "hold it together with the price."));
       return TRUE;
     }
+  if (import->mapping_guessed && import->sample != NULL
+      && qm_csv_mapping_has_twins (import->mapping, import->sample))
+    {
+      import->mapping_wanted = TRUE;
+      import->mapping_reason = g_strdup (
+          _ ("Columns have the amounts of several offers side by side; say "
+             "which of them is meant."));
+      return TRUE;
+    }
   return take_quotes (import,
                       qm_quote_csv_read (document->data, document->size,
                                          import->mapping, document->n_above,

@@ -138,7 +138,25 @@ is_of_slot (const QmWords *words, int i)
          || qm_word_in (at (words, i - 3), slot);
 }
 
-/* "8x", "8 x" or "(8)" before the GPU. */
+/* "8 Stk.", "8 pieces of": how many a word for pieces says; 0: it is none, or
+ * says nothing. */
+static int
+count_pieces (const QmWords *words, int i)
+{
+  static const char pieces[] =
+      "stk stuck stueck pc pcs piece pieces units cards karten cartes unites "
+      "uds unidades tarjetas pz pezzi schede stuks kaarten pecas placas szt "
+      "sztuk sztuki";
+  static const char of[] = "of von de di van";
+
+  if (qm_word_in (at (words, i), of))
+    i--;
+  return qm_word_in (at (words, i), pieces)
+             ? qm_word_small_number (at (words, i - 1))
+             : 0;
+}
+
+/* "8x", "8 x", "(8)" or "8 pieces" before the GPU. */
 static int
 count_before (const QmWords *words, int head)
 {
@@ -157,7 +175,7 @@ count_before (const QmWords *words, int head)
       if (number > 0 && !is_of_slot (words, i))
         return number;
       if (!qm_word_in (word, qm_match_fillers) && qm_word_memory (word) == 0)
-        return 0;
+        return count_pieces (words, i);
     }
   return 0;
 }

@@ -439,6 +439,19 @@ net_of_document (const QmQuote *quote, gint64 computed)
   return is_stated (computed) && payable >= computed ? computed : payable;
 }
 
+/* Whether the net amount is but a sum before charges and discounts of the whole
+ * quote, which come to what is to be paid: the tax is in both. */
+static gboolean
+is_subtotal (const QmQuote *quote, gint64 payable)
+{
+  gint64 after =
+      add_and_take (quote->net_minor, or_nothing (quote->charge_minor),
+                    or_nothing (quote->discount_minor));
+
+  return is_stated (after)
+         && ABS (after - payable) <= (gint64) quote->lines->len;
+}
+
 void
 qm_quote_come_to (const QmQuote *quote,
                   gint64 *net_minor,
@@ -464,7 +477,7 @@ qm_quote_come_to (const QmQuote *quote,
   *net_minor = gross;
   if (!is_stated (*tax_minor) && is_stated (quote->net_minor)
       && quote->net_minor > 0 && quote->net_minor < gross
-      && gross == quote->payable_minor)
+      && gross == quote->payable_minor && !is_subtotal (quote, gross))
     *tax_minor = gross - quote->net_minor;
   if (is_stated (gross) && is_stated (*tax_minor) && *tax_minor < gross)
     *net_minor = gross - *tax_minor;

@@ -2,6 +2,7 @@
 """quartermaster proposal: each number of it against the advice that it is of, and
 against sums done here."""
 
+import csv
 import json
 import os
 import re
@@ -90,11 +91,36 @@ class ProposalTest(harness.CommandLineTest):
                                price / DAYS * best["machine_days"], delta=1)
         self.assertAlmostEqual(number(depends["Price 20 % higher"][0]),
                                price * 1.2, delta=1)
+        self.assertAlmostEqual(number(depends["Price 20 % lower"][0]),
+                               price * 0.8, delta=1)
         self.assertAlmostEqual(number(depends["Used on 50 % of all days"][2]),
                                2 * price / DAYS, delta=0.02)
         proposed, = [name for name, row in options.items()
                      if row[-1] == "proposed"]
         self.assertIn(str(best["gpus"]), proposed)
+
+    def test_rent(self):
+        """An hour of a GPU is that of what is rented out by the number of its
+        GPUs, and the work takes that of all that are proposed."""
+        best = self.advice(*ASK)
+        with open(os.path.join(self.rated, "prices.csv"), newline="",
+                  encoding="utf-8") as file:
+            hours = {row["source"]: float(row["price"]) / float(row["gpus"])
+                     for row in csv.DictReader(file)
+                     if row["kind"] == "cloud" and row["currency"] == "USD"
+                     and row["item"] == best["gpu"]}
+        rent = self.tables(*ASK)[0][4]
+        rows = [(cells, hours[name.split("<br>")[0]])
+                for name, cells in rent.items()
+                if name.split("<br>")[0] in hours]
+        self.assertGreaterEqual(len(rows), 2)
+        for (hour, year, years, months), dollars in rows:
+            self.assertAlmostEqual(number(hour), dollars / 1.25, delta=0.01)
+            work = (dollars / 1.25 * 24 * best["gpus"] * best["machine_days"])
+            self.assertAlmostEqual(number(year), work, delta=1)
+            self.assertAlmostEqual(number(years), 5 * work, delta=5)
+            self.assertAlmostEqual(number(months), best["price_usd"] / 1.25
+                                   / work * 12, delta=1)
 
     def test_project(self):
         best = self.advice(*ASK)

@@ -46,6 +46,10 @@ class Requests(QuotesTest):
     def request(self, *arguments, **options):
         return self.ask_json("request", *(arguments or ASK), **options)
 
+    def need(self, answer, kind):
+        return next(need for need in answer["requirements"]
+                    if need["requirement"] == kind)
+
 
 class RequestTest(Requests):
     def recipe(self, model):
@@ -57,10 +61,6 @@ class RequestTest(Requests):
         recipe = self.recipe(model)
         return (recipe["batch_size"] * recipe["steps"]
                 * recipe["sequence_length"])
-
-    def need(self, answer, kind):
-        return next(need for need in answer["requirements"]
-                    if need["requirement"] == kind)
 
     def test_rate_of_a_deadline(self):
         answer = self.request()
@@ -178,12 +178,12 @@ class RequestTest(Requests):
 
 
 class AgainstTest(Requests):
-    def check(self, *offers):
+    def check(self, *offers, ask=ASK):
         """What is said of offers, each as {requirement: met}."""
         numbers = self.add(json.dumps({"format": "quartermaster-quotes",
                                        "schema": 1, "quotes": offers}),
                            name="offers.json")
-        answer = self.request(*ASK, "--against", ",".join(map(str, numbers)))
+        answer = self.request(*ask, "--against", ",".join(map(str, numbers)))
         self.assertEqual([one["quote"] for one in answer["offers"]], numbers)
         return [(one["complete"], {each["requirement"]: each["met"]
                                    for each in one["answers"]})
@@ -204,6 +204,35 @@ class AgainstTest(Requests):
                          ["yes", "yes", "no", "yes"])
         self.assertEqual([answers["tax"] for _, answers in found],
                          ["yes", "yes", "yes", "untold"])
+
+    def test_words_of_lines(self):
+        """A terabyte is 1,024 gigabytes, and the longest time is the
+        warranty's."""
+        large = offer("Large", words=", 1 year of help by telephone")
+        large["lines"][0]["description"] = (
+            large["lines"][0]["description"].replace("16 x 64 GB", "1 TB"))
+        for memory, met in ((1024, "yes"), (1025, "no")):
+            (_, answers), = self.check(
+                large, ask=(*ASK, "--host-memory", str(memory),
+                            "--warranty", "5"))
+            self.assertEqual(answers["host_memory"], met)
+            self.assertEqual(answers["warranty"], "yes")
+
+    def test_power(self):
+        """Of one machine, however many there are."""
+        two, four = offer("Two", gpus=4), offer("Four", gpus=8)
+        two["lines"][0]["quantity"] = "2"
+        found = self.check(two, four, ask=(*ASK[:-1], "one-circuit"))
+        self.assertEqual([answers["power"] for _, answers in found],
+                         ["untold", "no"])
+
+    def test_validity(self):
+        """From the day of the quote, and the last day counts."""
+        days = self.need(self.request(), "validity")["least"]
+        self.assertEqual([answers["validity"] for _, answers in
+                          self.check(offer("A", days=int(days)),
+                                     offer("B", days=int(days) - 1))],
+                         ["yes", "no"])
 
     def test_slow_and_small(self):
         slow = offer("Slow")

@@ -247,13 +247,14 @@ test_total_table (void)
 static void
 test_rest_of_name (void)
 {
-  static const Text texts[] = { HEAD (0, 100),
-                                { 0, 400, 110, "list" },
-                                { 0, 500, 110, "EUR" },
-                                ROW (0, 121, "Card", "12.50"),
-                                ROW (0, 132, "Case", "9.50") };
+  static const Text texts[] = {
+    { 0, 50, 100, "Description" }, { 0, 300, 100, "Qty" },
+    { 0, 400, 100, "Prezzo" },     { 0, 500, 100, "Total" },
+    { 0, 400, 110, "listino" },    { 0, 500, 110, "EUR" },
+    ROW (0, 121, "Card", "12.50"), ROW (0, 132, "Case", "9.50")
+  };
 
-  CHECK (texts, "\"Description\";\"Qty\";\"Price list\";\"Total EUR\"\n"
+  CHECK (texts, "\"Description\";\"Qty\";\"Prezzo listino\";\"Total EUR\"\n"
                 "\"Card\";\"1\";\"12.50\";\"12.50\"\n"
                 "\"Case\";\"1\";\"9.50\";\"9.50\"\n");
 }

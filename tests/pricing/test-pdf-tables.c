@@ -104,8 +104,7 @@ main (int argc, char **argv)
       const char *file = g_ptr_array_index (names, i);
 
       for (guint j = 0; j < pdf_n_layouts; j++)
-        /* The same one for each, whatever others there are.  Not all of the
-         * narrowest layouts are read yet. */
+        /* The same one for each, whatever others there are. */
         if ((full || g_str_hash (file) / 7 % pdf_n_layouts == j)
             && !is_asked (file, &pdf_layouts[j]))
           add_drawing (file, &pdf_layouts[j], j);

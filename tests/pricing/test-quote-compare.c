@@ -130,6 +130,26 @@ test_totals (void)
   g_assert_cmpint (found->quotes[2].gross_minor, ==, 2500000);
 }
 
+/* What is to be paid without a word of a tax is no more than the net amount:
+ * nobody says that there is none.  What takes something off stays below zero in
+ * another currency. */
+static void
+test_untold (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  QmQuote *quote = add_quote (quotes, "Netto", "EUR");
+  g_autoptr (QmQuoteComparison) found = NULL;
+
+  add_line (quote, QM_LINE_QUOTED, "GPU server, 2 x Xeon", NULL, 1, 10000);
+  quote->discount_minor = 50000;
+  quote->payable_minor = 950000;
+  found = compare (quotes, "USD", 0);
+  g_assert_cmpint (found->quotes[0].net_minor, ==, 1900000);
+  g_assert_cmpint (found->quotes[0].gross_minor, ==, QM_AMOUNT_UNSTATED);
+  g_assert_cmpint (found->quotes[0].tax_minor, ==, QM_AMOUNT_UNSTATED);
+  g_assert_cmpint (found->quotes[0].parts[QM_PART_DISCOUNT].minor, ==, -100000);
+}
+
 static void
 test_parts (void)
 {
@@ -275,6 +295,7 @@ main (int argc, char **argv)
                                     &catalog, NULL),
                    ==, QM_OK);
   g_test_add_func ("/quote-compare/totals", test_totals);
+  g_test_add_func ("/quote-compare/untold", test_untold);
   g_test_add_func ("/quote-compare/parts", test_parts);
   g_test_add_func ("/quote-compare/winners", test_winners);
   g_test_add_func ("/quote-compare/tie", test_tie);

@@ -573,6 +573,27 @@ test_tax_notes (void)
 }
 
 /* Two documents in one table do not share their alternatives. */
+/* A line without words at the top of a page is none of totals, though the names
+ * of columns above it are those of such. */
+static void
+test_line_below_names (void)
+{
+  static const char text[] =
+      "Pos;Description;Qty;Unit price (EUR);Net amount;VAT;Gross amount\n"
+      "1;Server;1;100,00;100,00;19,00;119,00\n"
+      "Pos;Description;Qty;Unit price (EUR);Net amount;VAT;Gross amount\n"
+      "2;;4;50,00;200,00;38,00;238,00\n";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) quotes = read_text (text, &error);
+  const QmQuote *quote;
+
+  g_assert_no_error (error);
+  quote = g_ptr_array_index (quotes, 0);
+  g_assert_cmpuint (quote->lines->len, ==, 2);
+  g_assert_cmpint (sample_line (quote, 1)->total_minor, ==, 20000);
+  g_assert_cmpint (quote->tax_minor, ==, QM_AMOUNT_UNSTATED);
+}
+
 static void
 test_vendors (void)
 {
@@ -657,6 +678,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv-rows/days", test_days);
   g_test_add_func ("/csv-rows/replaced", test_replaced);
   g_test_add_func ("/csv-rows/tax-notes", test_tax_notes);
+  g_test_add_func ("/csv-rows/line-below-names", test_line_below_names);
   g_test_add_func ("/csv-rows/vendors", test_vendors);
   g_test_add_func ("/csv-rows/too-many", test_too_many);
   g_test_add_func ("/csv-rows/months", test_months);
