@@ -18,7 +18,15 @@ is_known (const QmMeasurement *measurement)
 static void
 add (GArray *points, const QmMeasurement *measurement, double x, double y)
 {
-  QmStandingPoint point = { measurement, x, y };
+  QmStandingPoint point = {
+    .model = measurement->model,
+    .gpu = measurement->gpu,
+    .gpus = measurement->gpus,
+    .measured = measurement->provenance == QM_PROVENANCE_MEASURED,
+    .measurement = measurement,
+    .x = x,
+    .y = y,
+  };
 
   if (isfinite (x) && x > 0 && isfinite (y) && y > 0)
     g_array_append_val (points, point);
@@ -43,14 +51,14 @@ add_original (GArray *points,
           || strcmp (all[i].model->id, run->model) != 0)
         continue;
       for (j = first; j < points->len; j++)
-        if (g_array_index (points, QmStandingPoint, j).measurement->gpu
-            == all[i].gpu)
+        if (g_array_index (points, QmStandingPoint, j).gpu == all[i].gpu)
           break;
       if (j == points->len)
         add (points, &all[i], run->gpus * run->days, here);
       else if (here < g_array_index (points, QmStandingPoint, j).y)
         {
           g_array_index (points, QmStandingPoint, j).measurement = &all[i];
+          g_array_index (points, QmStandingPoint, j).gpus = all[i].gpus;
           g_array_index (points, QmStandingPoint, j).y = here;
         }
     }
@@ -112,7 +120,7 @@ qm_standing_points (const QmCatalog *catalog,
   for (size_t i = 0; standing != QM_STANDING_ORIGINAL && i < n; i++)
     if (standing == QM_STANDING_PEAK)
       add_peak (points, &all[i]);
-    else
+    else if (standing == QM_STANDING_FREE_LUNCH)
       add_free_lunch (points, catalog, &all[i]);
   return points;
 }
@@ -127,20 +135,24 @@ compare_ratios (gconstpointer a, gconstpointer b)
 }
 
 double
-qm_standing_ratio (const GArray *points)
+qm_standing_ratio (const GArray *points, QmStandingRank rank)
 {
   g_autofree double *ratios = NULL;
-  guint n;
+  guint n = 0;
 
   g_return_val_if_fail (points != NULL, NAN);
 
-  n = points->len;
+  ratios = g_new (double, points->len + 1);
+  for (guint i = 0; i < points->len; i++)
+    {
+      const QmStandingPoint *point =
+          &g_array_index (points, QmStandingPoint, i);
+
+      if (point->rank == rank)
+        ratios[n++] = point->y / point->x;
+    }
   if (n == 0)
     return NAN;
-  ratios = g_new (double, n);
-  for (guint i = 0; i < n; i++)
-    ratios[i] = g_array_index (points, QmStandingPoint, i).y
-                / g_array_index (points, QmStandingPoint, i).x;
   qsort (ratios, n, sizeof *ratios, compare_ratios);
   return n % 2 == 1 ? ratios[n / 2] : (ratios[n / 2 - 1] + ratios[n / 2]) / 2;
 }

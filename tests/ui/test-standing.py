@@ -50,9 +50,14 @@ class StandingTest(WindowTest):
         driver.press_keys("space", "Down", "Return")
         self.root.find("image", contains="Days against those at the peak. Half "
                                          "of all trainings take more than")
-        driver.press_keys("space", "End", "Return")
+        driver.press_keys("space", "Down", "Return")
         self.root.find("image", contains="What free-lunch settings gain. Half")
         self.root.find("label", contains="times as fast with the best settings")
+        driver.press_keys("space", "End", "Return")
+        self.root.find("image", contains="What saving memory gains and costs. "
+                                         "Half")
+        self.root.find("image", contains="Legend: Fastest way, Median of the "
+                                         "ways, Slowest way")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,8 @@ qm_standing_source_title (QmStanding standing)
       return _ ("GPU-days against the original trainings");
     case QM_STANDING_PEAK:
       return _ ("Days against those at the peak");
+    case QM_STANDING_MEMORY:
+      return _ ("What saving memory gains and costs");
     case QM_STANDING_FREE_LUNCH:
     case QM_N_STANDINGS:
     default:
@@ -53,6 +55,8 @@ x_title (QmStanding standing)
       return _ ("GPU-days of the original training");
     case QM_STANDING_PEAK:
       return _ ("Days by FLOPs at the peak");
+    case QM_STANDING_MEMORY:
+      return _ ("Days with free-lunch settings alone");
     case QM_STANDING_FREE_LUNCH:
     case QM_N_STANDINGS:
     default:
@@ -69,6 +73,8 @@ y_title (QmStanding standing)
       return _ ("GPU-days, measured");
     case QM_STANDING_PEAK:
       return _ ("Days that are known");
+    case QM_STANDING_MEMORY:
+      return _ ("Days with methods that save memory, too");
     case QM_STANDING_FREE_LUNCH:
     case QM_N_STANDINGS:
     default:
@@ -76,15 +82,27 @@ y_title (QmStanding standing)
     }
 }
 
-/* The place of a GPU among the series, which get it where they do not have it.
- */
-static guint
-series_of (QmStandingSource *self, const QmGpu *gpu)
+static const char *
+rank_name (QmStandingRank rank)
 {
-  QmPlotSeries series = { gpu->name, self->series->len };
+  return rank == QM_STANDING_BEST     ? C_ ("ways", "Fastest way")
+         : rank == QM_STANDING_MIDDLE ? C_ ("ways", "Median of the ways")
+                                      : C_ ("ways", "Slowest way");
+}
+
+/* The place of a point's GPU, or rank, among the series, which get it where
+ * they do not have it. */
+static guint
+series_of (QmStandingSource *self, const QmStandingPoint *point)
+{
+  QmPlotSeries series = { self->standing == QM_STANDING_MEMORY
+                              ? rank_name (point->rank)
+                              : point->gpu->name,
+                          self->series->len };
 
   for (guint i = 0; i < self->series->len; i++)
-    if (g_array_index (self->series, QmPlotSeries, i).name == gpu->name)
+    if (g_str_equal (g_array_index (self->series, QmPlotSeries, i).name,
+                     series.name))
       return i;
   g_array_append_val (self->series, series);
   return self->series->len - 1;
@@ -113,11 +131,9 @@ fill_points (QmStandingSource *self)
       QmPlotPoint point = {
         .x = one->x,
         .y = one->y,
-        .series = (guint16) series_of (self, one->measurement->gpu),
-        .weight = (guint16) CLAMP (one->measurement->gpus, 1, 32),
-        .provenance = one->measurement->provenance == QM_PROVENANCE_MEASURED
-                          ? QM_PLOT_MEASURED
-                          : QM_PLOT_PUBLISHED,
+        .series = (guint16) series_of (self, one),
+        .weight = (guint16) CLAMP (one->gpus, 1, 32),
+        .provenance = one->measured ? QM_PLOT_MEASURED : QM_PLOT_PUBLISHED,
         .flags = self->standing == QM_STANDING_PEAK && one->x > one->y
                      ? QM_PLOT_POINT_CROSSED
                      : QM_PLOT_POINT_NORMAL,
@@ -181,15 +197,15 @@ point_text (QmStandingSource *self, guint index)
 {
   const QmStandingPoint *one =
       &g_array_index (self->all, QmStandingPoint, index);
-  const QmMeasurement *measurement = one->measurement;
   g_autofree char *x = qm_format_number (one->x, one->x < 10 ? 1 : 0);
   g_autofree char *y = qm_format_number (one->y, one->y < 10 ? 1 : 0);
-  g_autofree char *source = qm_prose_source (measurement);
+  g_autofree char *source = one->measurement != NULL
+                                ? qm_prose_source (one->measurement)
+                                : g_strdup (rank_name (one->rank));
 
-  return g_strdup_printf ("%s, %d × %s\n%s: %s\n%s: %s\n%s",
-                          measurement->model->name, measurement->gpus,
-                          measurement->gpu->name, x_title (self->standing), x,
-                          y_title (self->standing), y, source);
+  return g_strdup_printf ("%s, %d × %s\n%s: %s\n%s: %s\n%s", one->model->name,
+                          one->gpus, one->gpu->name, x_title (self->standing),
+                          x, y_title (self->standing), y, source);
 }
 
 static void
@@ -214,14 +230,37 @@ set_range (QmPlotSource *source, const QmPlotZoom *range)
   fill_data (self);
 }
 
+/* "the fastest way takes 1.1 times as long" and so on.  (transfer full) */
+static char *
+sum_up_memory (QmStandingSource *self)
+{
+  char *numbers[QM_N_STANDING_RANKS];
+  char *text;
+
+  for (int i = 0; i < QM_N_STANDING_RANKS; i++)
+    numbers[i] = qm_format_number (qm_standing_ratio (self->all, i), 2);
+  text = g_strdup_printf (
+      /* Translators: three numbers. */
+      _ ("Half of these trainings take more than %s times as long in their "
+         "fastest way that saves memory as with free-lunch settings alone, %s "
+         "times in the median and %s times in the slowest, where all were "
+         "measured."),
+      numbers[0], numbers[1], numbers[2]);
+  for (int i = 0; i < QM_N_STANDING_RANKS; i++)
+    g_free (numbers[i]);
+  return text;
+}
+
 char *
 qm_standing_source_sum_up (QmStandingSource *self)
 {
-  const double ratio = qm_standing_ratio (self->all);
+  const double ratio = qm_standing_ratio (self->all, QM_STANDING_BEST);
   g_autofree char *number = NULL;
 
   if (!isfinite (ratio))
     return g_strdup (_ ("Nothing is known to compare."));
+  if (self->standing == QM_STANDING_MEMORY)
+    return sum_up_memory (self);
   number = qm_format_number (ratio < 1 ? 1 / ratio : ratio, 1);
   switch (self->standing)
     {
@@ -243,6 +282,7 @@ qm_standing_source_sum_up (QmStandingSource *self)
              "GPUs. What lies below the line cannot be."),
           number);
     case QM_STANDING_FREE_LUNCH:
+    case QM_STANDING_MEMORY:
     case QM_N_STANDINGS:
     default:
       /* Translators: a number. */
@@ -267,16 +307,19 @@ describe (QmPlotSource *source)
 QmPlotSource *
 qm_standing_source_new (const QmCatalog *catalog,
                         const QmStudy *study,
+                        const char *folder,
                         QmStanding standing)
 {
   QmStandingSource *self;
 
-  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (catalog != NULL && folder != NULL, NULL);
 
   self = g_object_new (QM_TYPE_STANDING_SOURCE, NULL);
   self->catalog = qm_catalog_ref (catalog);
   self->standing = standing;
-  self->all = qm_standing_points (catalog, study, standing);
+  self->all = standing == QM_STANDING_MEMORY
+                  ? qm_standing_memory_points (catalog, folder)
+                  : qm_standing_points (catalog, study, standing);
   fill_points (self);
   fill_data (self);
   return QM_PLOT_SOURCE (self);

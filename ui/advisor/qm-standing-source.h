@@ -15,10 +15,11 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmStandingSource, qm_standing_source, QM, STANDING_SOURCE, QmPlotSource)
 
-/* Of `catalog`, which it keeps a reference of, and of `study`, which may be
- * NULL and has to live until this returns. */
+/* Of `catalog`, which it keeps a reference of, of `study`, which may be NULL
+ * and has to live until this returns, and of the results files in `folder`. */
 QmPlotSource *qm_standing_source_new (const QmCatalog *catalog,
                                       const QmStudy *study,
+                                      const char *folder,
                                       QmStanding standing);
 
 /* What it is called: "GPU-days against the original trainings"; static. */

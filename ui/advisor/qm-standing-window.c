@@ -276,13 +276,18 @@ show_chosen (QmStandingWindow *self)
 {
   const QmStanding standing = gtk_drop_down_get_selected (self->choice);
   g_autoptr (QmPlotSource) source = NULL;
+  g_autofree char *folder = NULL;
   g_autofree char *text = NULL;
+  char data_dir[PATH_MAX];
   const QmPlotData *data;
   GtkWidget *view;
 
   if (standing >= QM_N_STANDINGS)
     return;
-  source = qm_standing_source_new (self->catalog, self->study, standing);
+  if (qm_data_dir (data_dir, sizeof data_dir))
+    folder = g_build_filename (data_dir, "measurements", NULL);
+  source = qm_standing_source_new (self->catalog, self->study,
+                                   folder != NULL ? folder : "", standing);
   text = qm_standing_source_sum_up (QM_STANDING_SOURCE (source));
   qm_input_name_drop_down (self->choice, _ ("Comparison"),
                            qm_standing_source_title (standing));
