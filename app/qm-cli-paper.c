@@ -22,16 +22,18 @@ static const struct
   const char *format;
   const char *ending;
 } endings[] = {
-  { "markdown", ".md" }, { "latex", ".tex" }, { "pdf", ".pdf" },
-  { "csv", ".csv" },     { "ods", ".ods" },   { "json", ".json" },
-  { "ubl", ".xml" },     { "text", ".txt" },
+  { "markdown", ".md" }, { "latex", ".tex" }, { "odt", ".odt" },
+  { "pdf", ".pdf" },     { "csv", ".csv" },   { "ods", ".ods" },
+  { "xlsx", ".xlsx" },   { "json", ".json" }, { "ubl", ".xml" },
+  { "text", ".txt" },
 };
 
 void
 qm_cli_paper_add_options (QmCliPaper *typed, GArray *options)
 {
   g_autofree char *formats =
-      g_strconcat ("text|markdown|latex|pdf", typed->sheets ? "|csv|ods" : "",
+      g_strconcat ("text|markdown|latex|odt|pdf",
+                   typed->sheets ? "|csv|ods|xlsx" : "",
                    typed->others != NULL ? "|" : "", typed->others, NULL);
 
   qm_cli_options_add_value (options, "output", 'o', _ ("FILE"),
@@ -66,8 +68,9 @@ qm_cli_paper_read (const QmCliPaper *typed, QmCliForm *form, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
     {
       const char *format = endings[i].format;
-      gboolean sheet =
-          g_str_equal (format, "csv") || g_str_equal (format, "ods");
+      gboolean sheet = g_str_equal (format, "csv")
+                       || g_str_equal (format, "ods")
+                       || g_str_equal (format, "xlsx");
       gboolean other =
           g_str_equal (format, "json") || g_str_equal (format, "ubl");
 
@@ -261,6 +264,10 @@ qm_cli_paper_write (const QmPaper *paper, const QmCliForm *form, GError **error)
     bytes = qm_paper_to_csv (paper);
   else if (g_str_equal (form->format, "ods"))
     bytes = qm_paper_to_ods (paper);
+  else if (g_str_equal (form->format, "xlsx"))
+    bytes = qm_paper_to_xlsx (paper);
+  else if (g_str_equal (form->format, "odt"))
+    bytes = qm_paper_to_odt (paper);
   else if (g_str_equal (form->format, "pdf"))
     bytes = qm_paper_to_pdf (paper, form->letter ? QM_PAGE_LETTER : QM_PAGE_A4,
                              NULL, NULL, NULL);

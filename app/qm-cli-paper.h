@@ -25,8 +25,9 @@ typedef struct
 typedef struct
 {
   const char *output; /* NULL: standard output */
-  const char *format; /* "text", "markdown", "latex", "pdf", "csv", "ods" or one
-                         of the others; static, or of what was typed */
+  const char
+      *format; /* "text", "markdown", "latex", "odt", "pdf", "csv", "ods",
+                  "xlsx" or one of the others; static, or of what was typed */
   gboolean letter;
   gboolean force;
 } QmCliForm;

@@ -7,6 +7,7 @@
 #include "data/datadir.h"
 #include "ui/advisor/qm-ownership-window.h"
 #include "ui/advisor/qm-published-window.h"
+#include "ui/advisor/qm-standing-window.h"
 #include "ui/qm-toasts.h"
 
 #include <glib/gi18n-lib.h>
@@ -163,10 +164,11 @@ static void
 set_actions_enabled (QmWindow *self, gboolean enabled)
 {
   static const char *const own[] = {
-    "win.reset",      "win.search-model",        "win.focus-budget",
-    "win.total-cost", "win.compare-published",   "win.models",
-    "win.new-model",  "win.benchmark-elsewhere", "win.import-results",
-    "win.take-away",  "win.open-question",       "win.save-question"
+    "win.reset",           "win.search-model",      "win.focus-budget",
+    "win.total-cost",      "win.compare-published", "win.models",
+    "win.where-you-stand", "win.new-model",         "win.benchmark-elsewhere",
+    "win.import-results",  "win.take-away",         "win.open-question",
+    "win.save-question"
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (own); i++)
@@ -602,6 +604,15 @@ compare_published_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
+where_you_stand_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+
+  gtk_window_present (
+      GTK_WINDOW (qm_standing_window_new (GTK_WINDOW (self), self->advisor)));
+}
+
+static void
 result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
@@ -684,6 +695,8 @@ qm_window_class_init (QmWindowClass *klass)
                                    total_cost_cb);
   gtk_widget_class_install_action (widget_class, "win.compare-published", NULL,
                                    compare_published_cb);
+  gtk_widget_class_install_action (widget_class, "win.where-you-stand", NULL,
+                                   where_you_stand_cb);
   for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
     {
       g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);

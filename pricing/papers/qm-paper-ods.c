@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "pricing/papers/qm-paper-xml.h"
 #include "pricing/papers/qm-paper.h"
 #include "pricing/papers/qm-zip-write.h"
 
@@ -62,20 +63,6 @@ static const char manifest[] =
     "manifest:media-type=\"text/xml\"/>"
     "</manifest:manifest>";
 
-/* Appends a text as XML; what XML cannot hold is left out. */
-static void
-append_escaped (GString *xml, const char *text)
-{
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
-  g_autofree char *escaped = NULL;
-
-  for (char *p = valid; *p != '\0'; p++)
-    if ((guchar) *p < ' ' && strchr ("\t\n", *p) == NULL)
-      *p = ' ';
-  escaped = g_markup_escape_text (valid, -1);
-  g_string_append (xml, escaped);
-}
-
 static void
 append_paragraphs (GString *xml, const char *text)
 {
@@ -84,7 +71,7 @@ append_paragraphs (GString *xml, const char *text)
   for (guint i = 0; lines[i] != NULL; i++)
     {
       g_string_append (xml, "<text:p>");
-      append_escaped (xml, lines[i]);
+      qm_paper_xml_append (xml, lines[i]);
       g_string_append (xml, "</text:p>");
     }
 }
@@ -115,7 +102,7 @@ static void
 begin_table (GString *xml, const char *name)
 {
   g_string_append (xml, "<table:table table:name=\"");
-  append_escaped (xml, name);
+  qm_paper_xml_append (xml, name);
   g_string_append (xml, "\">");
 }
 

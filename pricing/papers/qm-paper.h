@@ -111,9 +111,13 @@ char *qm_paper_to_latex (const QmPaper *paper);
  * (transfer full) */
 GBytes *qm_paper_to_csv (const QmPaper *paper);
 
-/* The whole document as an OpenDocument spreadsheet (ODF 1.2): a sheet for each
- * table, and one for all texts.  (transfer full) */
+/* The whole document as a spreadsheet, OpenDocument (ODF 1.2) or Office Open
+ * XML: a sheet for each table, and one for all texts.  (transfer full) */
 GBytes *qm_paper_to_ods (const QmPaper *paper);
+GBytes *qm_paper_to_xlsx (const QmPaper *paper);
+
+/* The whole document as an OpenDocument text.  (transfer full) */
+GBytes *qm_paper_to_odt (const QmPaper *paper);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmPaper, qm_paper_free)
 

@@ -138,6 +138,7 @@ class ProposalTest(harness.CommandLineTest):
     def test_forms(self):
         for name, begin in (("p.pdf", b"%PDF-"), ("p.md", b"# Proposal"),
                             ("p.tex", b"\\documentclass"),
+                            ("p.odt", b"PK\x03\x04"),
                             ("p.txt", b"Proposal")):
             self.run_in("proposal", *ASK, "-o", self.path(name))
             with open(self.path(name), "rb") as file:

@@ -91,6 +91,102 @@ test_csv (void)
       "Net,1234.50,\"'=HYPERLINK(\"\"x\"\")\nsecond\x01 line\"\r\n");
 }
 
+/* Whether a member of an archive is XML; its text.  (transfer full) */
+static char *
+read_member (GBytes *bytes, const char *name)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmZip) zip = qm_zip_new (g_bytes_get_data (bytes, NULL),
+                                      g_bytes_get_size (bytes), &error);
+  g_autoptr (GBytes) content = NULL;
+  xmlDoc *document;
+
+  g_assert_no_error (error);
+  content = qm_zip_read (zip, name, 1 << 20, &error);
+  g_assert_no_error (error);
+  document = xmlReadMemory (g_bytes_get_data (content, NULL),
+                            (int) g_bytes_get_size (content), name, NULL,
+                            XML_PARSE_NONET);
+  g_assert_nonnull (document);
+  xmlFreeDoc (document);
+  return g_strndup (g_bytes_get_data (content, NULL),
+                    g_bytes_get_size (content));
+}
+
+/* As an office program has it: every part is XML, sheets have names that they
+ * may have, each another, and our own reader finds what was written. */
+static void
+test_xlsx (void)
+{
+  static const char *const heads[] = { "a", "b", NULL };
+  static const char *const parts[] = {
+    "[Content_Types].xml",        "_rels/.rels",   "xl/workbook.xml",
+    "xl/_rels/workbook.xml.rels", "xl/styles.xml", "xl/worksheets/sheet1.xml",
+    "xl/worksheets/sheet4.xml"
+  };
+  g_autoptr (QmPaper) paper = make_paper ();
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GBytes) again = NULL;
+  g_autoptr (GBytes) csv = NULL;
+  g_autoptr (GPtrArray) sheets = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL;
+
+  qm_paper_add_table (paper, "Table <1>", heads);
+  qm_paper_add_table (paper, "[a:very*long?name/of\\a sheet that is cut",
+                      heads);
+  bytes = qm_paper_to_xlsx (paper);
+  again = qm_paper_to_xlsx (paper);
+  g_assert_true (g_bytes_equal (bytes, again));
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    {
+      g_autofree char *part = read_member (bytes, parts[i]);
+
+      g_assert_cmpuint (strlen (part), >, 0);
+    }
+  sheets = qm_workbook_read (g_bytes_get_data (bytes, NULL),
+                             g_bytes_get_size (bytes), NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (sheets->len, ==, 4);
+  g_assert_cmpstr (qm_cells_get_name (g_ptr_array_index (sheets, 0)), ==,
+                   "Table <1>");
+  g_assert_cmpstr (qm_cells_get_name (g_ptr_array_index (sheets, 1)), ==,
+                   "Table <1> 2");
+  g_assert_cmpstr (qm_cells_get_name (g_ptr_array_index (sheets, 2)), ==,
+                   "a very long name of a sheet");
+  csv = qm_cells_to_csv (g_ptr_array_index (sheets, 0));
+  text = g_strndup (g_bytes_get_data (csv, NULL), g_bytes_get_size (csv));
+  g_assert_nonnull (strstr (text, "1234.50"));
+  g_assert_nonnull (strstr (text, "HYPERLINK"));
+  g_assert_nonnull (strstr (text, "A & B"));
+}
+
+/* A text that is valid XML, with headings, a list, and a table whose numbers
+ * stand at the right. */
+static void
+test_odt (void)
+{
+  g_autoptr (QmPaper) paper = make_paper ();
+  g_autoptr (GBytes) bytes = qm_paper_to_odt (paper);
+  g_autofree char *content = read_member (bytes, "content.xml");
+  g_autofree char *manifest = read_member (bytes, "META-INF/manifest.xml");
+
+  g_assert_cmpmem ((const char *) g_bytes_get_data (bytes, NULL) + 30, 8,
+                   "mimetype", 8);
+  g_assert_nonnull (strstr (manifest, "opendocument.text"));
+  g_assert_nonnull (strstr (content, "text:outline-level=\"1\">A *title*<"));
+  g_assert_nonnull (strstr (content, "text:outline-level=\"2\">Numbers<"));
+  g_assert_nonnull (strstr (
+      content, "<text:list><text:list-item><text:p text:style-name=\"body\">"
+               "first</text:p></text:list-item><text:list-item>"));
+  g_assert_nonnull (strstr (content, "</text:list><text:p"));
+  g_assert_nonnull (
+      strstr (content, "<text:p text:style-name=\"number\"><text:span "
+                       "text:style-name=\"strong\">1.234,50 EUR</text:span>"));
+  g_assert_nonnull (
+      strstr (content, "=HYPERLINK(&quot;x&quot;)<text:line-break/>second"));
+}
+
 /* What another reader finds in the sheet. */
 static void
 test_ods (void)
@@ -141,5 +237,7 @@ main (int argc, char **argv)
   g_test_add_func ("/paper/words", test_words);
   g_test_add_func ("/paper/csv", test_csv);
   g_test_add_func ("/paper/ods", test_ods);
+  g_test_add_func ("/paper/xlsx", test_xlsx);
+  g_test_add_func ("/paper/odt", test_odt);
   return g_test_run ();
 }

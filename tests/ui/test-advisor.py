@@ -197,15 +197,16 @@ class AdvisorTest(AdvisorCase):
         self.assertGreater(int.from_bytes(head[16:20], "big"), 400)
 
     def test_proposal(self):
-        path = os.path.join(self.home, "proposal.pdf")
-        self.open_menu("Export")
-        self.root.find_menu_item("Proposal as PDF…").press()
-        self.root.find("text", "Name:").type(path)
-        self.root.find("push button", contains="Save").press()
-        driver.wait_for(lambda: os.path.exists(path)
-                        and os.path.getsize(path) > 0, "the file")
-        with open(path, "rb") as file:
-            self.assertEqual(file.read(5), b"%PDF-")
+        for form, begin in ("PDF", b"%PDF-"), ("ODT", b"PK\x03\x04\x14"):
+            path = os.path.join(self.home, "proposal." + form.lower())
+            self.open_menu("Export")
+            self.root.find_menu_item(f"Proposal as {form}…").press()
+            self.root.find("text", "Name:").type(path)
+            self.root.find("push button", contains="Save").press()
+            driver.wait_for(lambda: os.path.exists(path)
+                            and os.path.getsize(path) > 0, "the file")
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(5), begin)
 
     def open_menu(self, name):
         for button in self.root.all("push button", name):

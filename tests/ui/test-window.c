@@ -383,6 +383,7 @@ test_result_actions (void)
                                      "win.new-model",
                                      "win.take-away",
                                      "win.benchmark-elsewhere",
+                                     "win.where-you-stand",
                                      "win.import-results",
                                      "win.quote-backups",
                                      "win.open-question",

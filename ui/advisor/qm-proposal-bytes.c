@@ -33,7 +33,7 @@ load_rules (void)
 static GBytes *
 propose (QmAdvisor *advisor,
          const QmQuestion *question,
-         gboolean as_pdf,
+         QmProposalForm form,
          GError **error)
 {
   const QmCatalog *catalog = qm_advisor_get_catalog (advisor);
@@ -64,7 +64,9 @@ propose (QmAdvisor *advisor,
              "that there is nothing to propose"));
       return NULL;
     }
-  if (!as_pdf)
+  if (form == QM_PROPOSAL_ODT)
+    return qm_paper_to_odt (paper);
+  if (form == QM_PROPOSAL_LATEX)
     {
       text = qm_paper_to_latex (paper);
       return g_bytes_new_take (text, strlen (text));
@@ -77,7 +79,7 @@ propose (QmAdvisor *advisor,
 }
 
 GBytes *
-qm_proposal_bytes (QmAdvisor *advisor, gboolean as_pdf, GError **error)
+qm_proposal_bytes (QmAdvisor *advisor, QmProposalForm form, GError **error)
 {
   g_autoptr (QmQuestion) question = NULL;
 
@@ -85,7 +87,7 @@ qm_proposal_bytes (QmAdvisor *advisor, gboolean as_pdf, GError **error)
 
   question = qm_advisor_ask_whole (advisor);
   if (question != NULL)
-    return propose (advisor, question, as_pdf, error);
+    return propose (advisor, question, form, error);
   g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
                        _ ("nothing is asked in the advisor yet"));
   return NULL;

@@ -217,29 +217,39 @@ print_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 /* --- the proposal --- */
 
 static GBytes *
-proposal_bytes (gpointer owner,
-                QmPlotFormat format,
-                guint as_pdf,
-                GError **error)
+proposal_bytes (gpointer owner, QmPlotFormat format, guint form, GError **error)
 {
-  return qm_proposal_bytes (QM_RESULTS_VIEW (owner)->advisor, as_pdf != 0,
-                            error);
+  return qm_proposal_bytes (QM_RESULTS_VIEW (owner)->advisor,
+                            (QmProposalForm) form, error);
 }
 
 static void
 proposal_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  const gboolean as_pdf = strcmp (action, "results.proposal-pdf") == 0;
-  const QmSaveRequest request = {
+  QmSaveRequest request = {
     .title = _ ("Save the Proposal"),
-    .name = as_pdf ? _ ("proposal.pdf") : _ ("proposal.tex"),
-    .filter_name = as_pdf ? _ ("PDF documents") : _ ("LaTeX documents"),
-    .filter_pattern = as_pdf ? "*.pdf" : "*.tex",
-    .kinds = as_pdf,
+    .name = _ ("proposal.pdf"),
+    .filter_name = _ ("PDF documents"),
+    .filter_pattern = "*.pdf",
+    .kinds = QM_PROPOSAL_PDF,
     .make_bytes = proposal_bytes,
     .done = send_message,
   };
 
+  if (strcmp (action, "results.proposal-latex") == 0)
+    {
+      request.name = _ ("proposal.tex");
+      request.filter_name = _ ("LaTeX documents");
+      request.filter_pattern = "*.tex";
+      request.kinds = QM_PROPOSAL_LATEX;
+    }
+  else if (strcmp (action, "results.proposal-odt") == 0)
+    {
+      request.name = _ ("proposal.odt");
+      request.filter_name = _ ("OpenDocument texts");
+      request.filter_pattern = "*.odt";
+      request.kinds = QM_PROPOSAL_ODT;
+    }
   qm_results_save (widget, &request);
 }
 
@@ -384,6 +394,8 @@ install_actions (GtkWidgetClass *widget_class)
   gtk_widget_class_install_action (widget_class, "results.proposal-pdf", NULL,
                                    proposal_cb);
   gtk_widget_class_install_action (widget_class, "results.proposal-latex", NULL,
+                                   proposal_cb);
+  gtk_widget_class_install_action (widget_class, "results.proposal-odt", NULL,
                                    proposal_cb);
   gtk_widget_class_install_action (widget_class, "results.all-gpus", NULL,
                                    all_gpus_cb);

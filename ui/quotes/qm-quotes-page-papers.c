@@ -20,11 +20,16 @@ done_cb (gpointer owner, const char *message)
 
 /* --- the comparison --- */
 
+/* What a comparison is saved as. */
+enum
+{
+  COMPARED_ODS,
+  COMPARED_PDF,
+  COMPARED_XLSX
+};
+
 static GBytes *
-compared_bytes (gpointer owner,
-                QmPlotFormat format,
-                guint as_pdf,
-                GError **error)
+compared_bytes (gpointer owner, QmPlotFormat format, guint kind, GError **error)
 {
   QmQuotesPage *self = owner;
   const QmPaper *paper = qm_quote_compare_view_get_paper (self->compare_view);
@@ -35,7 +40,9 @@ compared_bytes (gpointer owner,
                            _ ("no quotes are compared"));
       return NULL;
     }
-  return as_pdf != 0 ? qm_results_pdf (paper, error) : qm_paper_to_ods (paper);
+  return kind == COMPARED_PDF    ? qm_results_pdf (paper, error)
+         : kind == COMPARED_XLSX ? qm_paper_to_xlsx (paper)
+                                 : qm_paper_to_ods (paper);
 }
 
 static void
@@ -46,7 +53,23 @@ compared_ods_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     .name = _ ("comparison.ods"),
     .filter_name = _ ("Spreadsheets"),
     .filter_pattern = "*.ods",
-    .kinds = FALSE,
+    .kinds = COMPARED_ODS,
+    .make_bytes = compared_bytes,
+    .done = done_cb,
+  };
+
+  qm_results_save (widget, &request);
+}
+
+static void
+compared_xlsx_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  const QmSaveRequest request = {
+    .title = _ ("Save the Comparison"),
+    .name = _ ("comparison.xlsx"),
+    .filter_name = _ ("Spreadsheets"),
+    .filter_pattern = "*.xlsx",
+    .kinds = COMPARED_XLSX,
     .make_bytes = compared_bytes,
     .done = done_cb,
   };
@@ -62,7 +85,7 @@ compared_pdf_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     .name = _ ("comparison.pdf"),
     .filter_name = _ ("PDF documents"),
     .filter_pattern = "*.pdf",
-    .kinds = TRUE,
+    .kinds = COMPARED_PDF,
     .make_bytes = compared_bytes,
     .done = done_cb,
   };
@@ -212,6 +235,8 @@ qm_quotes_page_install_papers (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_install_action (widget_class, "quotes.compare-ods", NULL,
                                    compared_ods_cb);
+  gtk_widget_class_install_action (widget_class, "quotes.compare-xlsx", NULL,
+                                   compared_xlsx_cb);
   gtk_widget_class_install_action (widget_class, "quotes.compare-pdf", NULL,
                                    compared_pdf_cb);
   gtk_widget_class_install_action (widget_class, "quotes.request-pdf", NULL,
@@ -231,6 +256,8 @@ qm_quotes_page_update_papers (QmQuotesPage *self)
       == 0;
 
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "quotes.compare-ods",
+                                 comparing);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "quotes.compare-xlsx",
                                  comparing);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "quotes.compare-pdf",
                                  comparing);

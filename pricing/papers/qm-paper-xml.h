@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Text in the XML of office documents. */
+
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Appends a text as XML; what XML cannot hold becomes a space. */
+void qm_paper_xml_append (GString *xml, const char *text);
+
+G_END_DECLS
