@@ -102,6 +102,8 @@ struct TeacherLoss
   {
     float sum = 0;
 
+    if (crops == 0)
+      return qm_load ({ p.row (r), p.type }, k);
     for (int64_t i = image * crops; i < (image + 1) * crops; i++)
       if (i != r)
         sum += qm_load ({ p.row (i), p.type }, k);
@@ -117,8 +119,9 @@ __launch_bounds__ (row_threads)
 {
   __shared__ float shared[32];
   int64_t r = blockIdx.x;
-  int64_t image =
-      r < work.told ? r / work.crops : (r - work.told) / work.others;
+  int64_t image = work.crops == 0 ? 0
+                  : r < work.told ? r / work.crops
+                                  : (r - work.told) / work.others;
   QmArray x = { work.x.row (r), work.x.type };
   QmArray dx = { work.dx.row (r), work.dx.type };
   float largest = -FLT_MAX, sum = 0, told = 0, dot = 0, most, all;
@@ -191,7 +194,8 @@ qm_cuda_teacher_loss (QmCudaContext *context,
                       QmError *error)
 {
   const QmTensor &x = call->inputs[0], &p = call->inputs[1];
-  int64_t crops = call->attributes.count, images = p.shape[0] / crops;
+  int64_t crops = call->attributes.count;
+  int64_t images = crops > 0 ? p.shape[0] / crops : p.shape[0];
   TeacherLoss work = { .x = qm_rows (x),
                        .p = qm_rows (p),
                        .dx = qm_rows (call->outputs[0]),
