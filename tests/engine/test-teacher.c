@@ -407,6 +407,38 @@ test_memory (const QmModelConfig *config)
     }
 }
 
+/* In training, branches of the student are left out, and none of the teacher,
+ * all that it does being before what it says. */
+static void
+test_depth (const QmModelConfig *config)
+{
+  const QmRecipe recipe = make_recipe (config, QM_PRECISION_FP32);
+  const QmPlanOptions options = { .target = { QM_DEVICE_CPU, 0 },
+                                  .micro_batch = 2 };
+  QmModelConfig copy = *config;
+  QmPlan *plan = NULL;
+  int left_out[2] = { 0, 0 }, all[2] = { 0, 0 };
+  bool said = false;
+
+  check_case ("stochastic depth");
+  vary_number (&copy, "drop_path_rate", 0.3);
+  CHECK_INT (qm_plan_new (&copy, &recipe, &options, &plan, NULL), QM_OK);
+  for (size_t i = 0; plan != NULL && i < plan->graph->n_nodes; i++)
+    {
+      const QmNode *node = &plan->graph->nodes[i];
+
+      said |= node->op == QM_OP_SHARE_OUT;
+      if (node->op != QM_OP_LAYER_SCALE)
+        continue;
+      all[said]++;
+      left_out[said] += node->attributes.dropout > 0;
+    }
+  CHECK_INT (all[0], 2 * config->dino.layers);
+  CHECK_INT (left_out[0], 0);
+  CHECK_INT (left_out[1], 4 * config->dino.layers);
+  qm_plan_free (plan);
+}
+
 static void
 check_refused (const QmModelConfig *config,
                const QmRecipe *recipe,
@@ -503,6 +535,7 @@ main (int argc, char **argv)
                           all ? QM_METHOD_ALL : 0);
           }
       test_memory (&config);
+      test_depth (&config);
       test_refused (&config);
     }
   qm_device_close (device);

@@ -529,10 +529,10 @@ MODELS = {
         "dinov2", mlp_ratio=2, use_swiglu_ffn=True, koleo_loss_weight=0.1,
         ibot_head_n_prototypes=23, ibot_head_bottleneck_dim=10,
         mask_ratio=0.4, image_size=16, use_mask_token=True),
-    # More patches than were in place, and a layer less.
+    # A third of the patches a side, and a layer less.
     "dinov2-pair-registers": dino_pair(
         "dinov2_with_registers", mlp_ratio=2, num_register_tokens=2,
-        use_swiglu_ffn=True, local_crops_number=1, local_crops_size=20,
+        use_swiglu_ffn=True, local_crops_number=1, image_size=24,
         head_nlayers=2, teacher_temp=0.04),
     "dinov3-pair": dino_pair(
         "dinov3_vit", intermediate_size=40, num_register_tokens=2,
