@@ -4,12 +4,15 @@
  * head that classifies: supervised training.  With head_n_prototypes it is the
  * training that they are named for: class tokens of crops learn, through a head
  * of their own, what a teacher says of others of the same image (Caron et al.
- * 2021; Oquab et al. 2023, 4).  Transformers has no fields for that: they are
- * called as in facebookresearch/dinov2, dinov2/configs.  Not there, by name:
- * the loss of hidden patches (iBOT), the term that spreads features (KoLeo),
- * gains of prototypes, which are 1 as in DINO, schedules of temperature, decay
- * and weight decay, and the Gram anchoring of DINOv3; shares are made out of
- * each micro-batch of a rank, not of the whole batch.
+ * 2021; Oquab et al. 2023, 4); with ibot_head_n_prototypes, patches of one of
+ * the two crops of each image that are hidden from the student learn what it
+ * says of them (Zhou et al. 2022), and with koleo_loss_weight features are
+ * spread.  Transformers has no fields for that: they are called as in
+ * facebookresearch/dinov2, dinov2/configs, but for mask_ratio: there of half of
+ * the crops 10 to 50 % are hidden, here of one of the two so many.  Not there,
+ * by name: gains of prototypes, which are 1 as in DINO; schedules of
+ * temperature, decay and weight decay; the Gram anchoring of DINOv3.  Shares
+ * and nearest neighbours are those of each micro-batch of a rank.
  *
  * DINOv2 is as Transformers 4 and 5 have it, but for dropout of hidden states,
  * which is behind attention, too, in 4 and not in 5: any is refused.  Of DINOv3
@@ -31,6 +34,8 @@
 
 #include "data/family-counts.h"
 #include "data/family-read.h"
+
+#include <string.h>
 
 #define ROW(member, key, kind, min, max, absent) \
   QM_ROW (dino, member, key, kind, min, max, absent)
@@ -70,6 +75,8 @@
 
 #define TAUGHT .apart = QM_FIELD_READ_APART | QM_FIELD_OPTIONAL
 
+#define MAX_SPREAD 100
+
 #define DISTILLATION                                                           \
   { ROW (prototypes, "head_n_prototypes", QM_FIELD_WHOLE, 0, QM_MAX_VOCAB, 0), \
     TAUGHT },                                                                  \
@@ -88,10 +95,19 @@
       { ROW (local_size, "local_crops_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE,  \
              96),                                                              \
         TAUGHT },                                                              \
+      { ROW (teacher_temperature, "teacher_temp", QM_FIELD_NUMBER,             \
+             MIN_TEMPERATURE, 1, 0.07),                                        \
+        TAUGHT },                                                              \
+      { ROW (spread, "koleo_loss_weight", QM_FIELD_NUMBER, 0, MAX_SPREAD, 0),  \
+        TAUGHT },                                                              \
+      { ROW (patch_prototypes, "ibot_head_n_prototypes", QM_FIELD_WHOLE, 0,    \
+             QM_MAX_VOCAB, 0),                                                 \
+        TAUGHT },                                                              \
+      { ROW (patch_bottleneck, "ibot_head_bottleneck_dim", QM_FIELD_WHOLE, 1,  \
+             QM_MAX_INNER, 256),                                               \
+        TAUGHT },                                                              \
   {                                                                            \
-    ROW (teacher_temperature, "teacher_temp", QM_FIELD_NUMBER,                 \
-         MIN_TEMPERATURE, 1, 0.07),                                            \
-        TAUGHT                                                                 \
+    ROW (mask_ratio, "mask_ratio", QM_FIELD_NUMBER, 0.001, 0.999, 0.3), TAUGHT \
   }
 
 #define DINOV2                                                                 \
@@ -153,27 +169,34 @@ static const char *const nullable[] = {
   "pos_embed_shift",     "pos_embed_jitter", "pos_embed_rescale", NULL
 };
 
-/* Without prototypes, fields of what they need are nothing that we know. */
+/* Fields of what is not there are nothing that we know. */
 static void
 read_distillation (QmJsonObject *object, QmModelConfig *model)
 {
-  static const char *const names[] = { "prototypes",      "head_hidden",
-                                       "head_bottleneck", "head_layers",
-                                       "local_crops",     "local_size" };
+  const QmFamilyInfo *info = qm_family_info (model->family);
   QmDinoConfig *config = &model->dino;
 
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+  for (size_t i = 0; i < info->n_fields; i++)
     {
-      const QmField *field = qm_family_field (model->family, names[i]);
+      const QmField *field = &info->fields[i];
+      char *at = (char *) model + field->offset;
+      bool of_patches = strcmp (field->name, "patch_bottleneck") == 0
+                        || strcmp (field->name, "mask_ratio") == 0;
 
-      if (i > 0 && config->prototypes == 0)
+      if ((field->apart & QM_FIELD_OPTIONAL) == 0
+          || (of_patches && config->patch_prototypes == 0))
+        continue;
+      if (config->prototypes == 0 && strcmp (field->name, "prototypes") != 0)
         return;
-      *(int64_t *) (void *) ((char *) model + field->offset) =
-          qm_json_integer_or (object, field->key, (int64_t) field->min,
-                              (int64_t) field->max, (int64_t) field->absent);
+      if (field->kind == QM_FIELD_WHOLE)
+        *(int64_t *) (void *) at =
+            qm_json_integer_or (object, field->key, (int64_t) field->min,
+                                (int64_t) field->max, (int64_t) field->absent);
+      else
+        *(double *) (void *) at =
+            qm_json_number_or (object, field->key, field->min, field->max,
+                               field->absent);
     }
-  config->teacher_temperature =
-      qm_json_number_or (object, "teacher_temp", MIN_TEMPERATURE, 1, 0.07);
   if (object->status == QM_OK && config->local_size < config->patch_size)
     qm_json_fail (object, "local_crops_size", QM_STATUS_INVALID,
                   "is smaller than a patch");
@@ -228,6 +251,10 @@ read_dinov2 (QmJsonObject *object, QmModelConfig *model)
   if (object->status == QM_OK && config->image_size < config->patch_size)
     qm_json_fail (object, "patch_size", QM_STATUS_INVALID,
                   "is larger than the image");
+  else if (object->status == QM_OK && config->patch_prototypes > 0
+           && config->image_size < 2 * config->patch_size)
+    qm_json_fail (object, "patch_size", QM_STATUS_INVALID,
+                  "leaves one patch, which cannot be hidden");
 }
 
 /* A number that may be null, for which 0 stands. */
@@ -288,7 +315,8 @@ image_size (const QmModelConfig *model)
 static bool
 image_fits (const QmModelConfig *model, int64_t size)
 {
-  return size >= model->dino.patch_size;
+  return size
+         >= model->dino.patch_size * (model->dino.patch_prototypes > 0 ? 2 : 1);
 }
 
 static int64_t
@@ -297,6 +325,15 @@ patches (const QmDinoConfig *config, int64_t size)
   int64_t side = size / config->patch_size;
 
   return side * side;
+}
+
+int64_t
+qm_dino_hidden (const QmDinoConfig *config, int64_t size)
+{
+  int64_t all = patches (config, size);
+  int64_t hidden = (int64_t) (config->mask_ratio * (double) all + 0.5);
+
+  return hidden < 1 ? 1 : hidden < all ? hidden : all - 1;
 }
 
 static int64_t
@@ -322,25 +359,38 @@ count_backbone (const QmDinoConfig *config, int64_t size)
          + (double) config->layers * layer;
 }
 
-/* Of a class token. */
+/* Of a token. */
 static double
-count_head (const QmDinoConfig *config)
+count_head (const QmDinoConfig *config, int64_t bottleneck, int64_t prototypes)
 {
   double hidden = (double) config->head_hidden;
-  double bottleneck = (double) config->head_bottleneck;
 
   return qm_count_product (1, (double) config->hidden_size, hidden)
          + (double) (config->head_layers - 2)
                * qm_count_product (1, hidden, hidden)
-         + qm_count_product (1, hidden, bottleneck)
-         + qm_count_product (1, bottleneck, (double) config->prototypes);
+         + qm_count_product (1, hidden, (double) bottleneck)
+         + qm_count_product (1, (double) bottleneck, (double) prototypes);
+}
+
+/* Of a crop, and its class token. */
+static double
+count_crop (const QmDinoConfig *config, int64_t size)
+{
+  return count_backbone (config, size)
+         + count_head (config, config->head_bottleneck, config->prototypes);
 }
 
 static double
 count_global (const QmDinoConfig *config, int64_t size)
 {
-  return QM_DINO_GLOBAL_CROPS
-         * (count_backbone (config, size) + count_head (config));
+  double patches =
+      config->patch_prototypes > 0 ? (double) qm_dino_hidden (config, size) : 0;
+
+  return QM_DINO_GLOBAL_CROPS * count_crop (config, size)
+         + (patches > 0 ? patches
+                              * count_head (config, config->patch_bottleneck,
+                                            config->patch_prototypes)
+                        : 0);
 }
 
 static double
@@ -349,8 +399,7 @@ count_flops (const QmDinoConfig *config, int64_t size, double inputs)
   if (config->prototypes > 0)
     return 2 * count_global (config, size)
            + (double) config->local_crops
-                 * (count_backbone (config, config->local_size)
-                    + count_head (config));
+                 * count_crop (config, config->local_size);
   return count_backbone (config, size)
          + qm_count_product (1, inputs, (double) config->classes);
 }
@@ -402,18 +451,33 @@ count_parameters (const QmDinoConfig *config)
          + config->layers * layer + qm_count_layer_norm (hidden);
 }
 
-/* Of what is on top of a backbone, which gives so many numbers. */
 static int64_t
-count_top (const QmDinoConfig *config, int64_t inputs)
+count_head_weights (const QmDinoConfig *config,
+                    int64_t bottleneck,
+                    int64_t prototypes)
 {
   int64_t hidden = config->head_hidden;
 
-  if (config->prototypes == 0)
-    return qm_count_linear (inputs, config->classes, true);
   return qm_count_linear (config->hidden_size, hidden, true)
          + (config->head_layers - 2) * qm_count_linear (hidden, hidden, true)
-         + qm_count_linear (hidden, config->head_bottleneck, true)
-         + qm_count_linear (config->head_bottleneck, config->prototypes, false);
+         + qm_count_linear (hidden, bottleneck, true)
+         + qm_count_linear (bottleneck, prototypes, false);
+}
+
+/* Of what is on top of a backbone, which gives so many numbers, and of the
+ * token in the place of hidden patches. */
+static int64_t
+count_top (const QmDinoConfig *config, int64_t inputs)
+{
+  if (config->prototypes == 0)
+    return qm_count_linear (inputs, config->classes, true);
+  return count_head_weights (config, config->head_bottleneck,
+                             config->prototypes)
+         + (config->patch_prototypes > 0
+                ? config->hidden_size
+                      + count_head_weights (config, config->patch_bottleneck,
+                                            config->patch_prototypes)
+                : 0);
 }
 
 static int64_t

@@ -320,7 +320,15 @@ typedef struct QmDinoConfig
   int64_t head_hidden, head_bottleneck, head_layers;
   int64_t local_crops, local_size;
   double teacher_temperature;
+  double spread; /* how much KoLeo counts */
+  /* Of patches of one of the two crops that are hidden from the student, or all
+   * zero: what they are of other prototypes, under a head of their own. */
+  int64_t patch_prototypes, patch_bottleneck;
+  double mask_ratio; /* of the patches, hidden ones */
 } QmDinoConfig;
+
+/* Patches of a crop of so many pixels a side that are hidden. */
+int64_t qm_dino_hidden (const QmDinoConfig *config, int64_t size);
 
 /* Crops that the teacher sees, and what logits of the student are divided by
  * (Oquab et al. 2023, DINOv2: dinov2/train/ssl_meta_arch.py and

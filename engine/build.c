@@ -704,6 +704,9 @@ qm_build_model (const QmModelConfig *config,
                         .batch = options->micro_batch,
                         .length = recipe->sequence_length,
                         .image_size = recipe->image_size,
+                        .hidden = QM_NO_VALUE,
+                        .places = QM_NO_VALUE,
+                        .mask_token = QM_NO_VALUE,
                         .load = QM_NO_VALUE };
   QmStatus status;
 

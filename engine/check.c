@@ -295,15 +295,20 @@ load_batch (Check *check, QmError *error)
   size_t n;
   const QmStoredTensor *all = qm_safetensors_all (check->batch, &n);
   const QmGraph *graph = check->plan->graph;
-  const char *needed = graph->noise != QM_NO_VALUE ? "noise"
-                       : graph->local_pixels != QM_NO_VALUE
-                           ? "local_pixel_values"
-                           : "labels";
+  const struct
+  {
+    QmValueId value;
+    const char *name;
+  } needed[] = { { graph->noise, "noise" },
+                 { graph->local_pixels, "local_pixel_values" },
+                 { graph->labels, "labels" } };
   QmStatus status = QM_OK;
 
-  if (qm_safetensors_find (check->batch, needed) == NULL)
-    return qm_error_set (error, QM_STATUS_NOT_FOUND, check->options->batch, 0,
-                         0, "there is no tensor '%s'", needed);
+  for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+    if (needed[i].value != QM_NO_VALUE
+        && qm_safetensors_find (check->batch, needed[i].name) == NULL)
+      return qm_error_set (error, QM_STATUS_NOT_FOUND, check->options->batch, 0,
+                           0, "there is no tensor '%s'", needed[i].name);
   for (size_t i = 0; i < n && status == QM_OK; i++)
     status = load_tensor (check, &all[i], error);
   return status;

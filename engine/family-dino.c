@@ -260,6 +260,28 @@ embed_patches (QmBuilder *builder,
                           &projection);
 }
 
+/* What a student sees in the place of patches that are hidden from it. */
+static QmValueId
+hide (QmBuilder *builder, QmValueId patches)
+{
+  QmGraph *graph = builder->graph;
+  QmValueId y;
+  QmNode *node;
+
+  if (builder->taught || builder->hidden == QM_NO_VALUE)
+    return patches;
+  y = qm_graph_like (graph, patches, QM_ROLE_TEMPORARY, builder->options->type,
+                     "patches with hidden ones");
+  node = qm_graph_append (graph, QM_OP_HIDE_ROWS);
+  node->attributes.count = QM_DINO_GLOBAL_CROPS;
+  node->inputs[0] = patches;
+  node->inputs[1] = builder->places;
+  node->inputs[2] = builder->mask_token;
+  node->inputs[3] = builder->hidden;
+  node->outputs[0] = y;
+  return y;
+}
+
 /* Patches a side. */
 static int64_t
 side_of (QmBuilder *builder, const QmDinoConfig *config, QmValueId pixels)
@@ -370,7 +392,7 @@ embed (QmBuilder *builder,
                             registers, prefix, "register_tokens");
   snprintf (name, sizeof name, "%sembeddings.patch_embeddings.%s", prefix,
             newer ? "" : "projection.");
-  patches = embed_patches (builder, config, pixels, name);
+  patches = hide (builder, embed_patches (builder, config, pixels, name));
   y = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->residual, 2,
                       (int64_t[]){ builder->batch * builder->length, hidden },
                       "embeddings");

@@ -45,6 +45,9 @@ typedef struct QmBuilder
    * that are declared; and whether weights are there already and are used once
    * more, in the order in which they were declared. */
   bool taught, again;
+  /* Of patches that are hidden from a student: which, their places, and what is
+   * there instead; QM_NO_VALUE: none are. */
+  QmValueId hidden, places, mask_token;
   size_t next;    /* the parameter that is probably asked for */
   QmValueId load; /* of experts, a row a layer; QM_NO_VALUE: nobody asks */
   int64_t loads;  /* rows so far */

@@ -440,6 +440,55 @@ restore_tokens_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->outputs[1] = dtoken;
 }
 
+/* What came in the place of rows has the sum of their gradients. */
+static void
+hide_rows_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]), picked, dtoken;
+  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
+  const int64_t *shape;
+  QmNode *backward;
+
+  if (dx != QM_NO_VALUE)
+    {
+      backward = append (graph, QM_OP_HIDE_ROWS, node);
+      backward->inputs[0] = dy;
+      backward->inputs[1] = node->inputs[1];
+      backward->outputs[0] = dx;
+    }
+  if (node->inputs[2] == QM_NO_VALUE || graph->status != QM_OK)
+    return;
+  dtoken = qm_gradient_of_parameter (g, node->inputs[2]);
+  shape = qm_graph_tensor (graph, node->inputs[3])->shape;
+  picked = qm_graph_value (
+      graph, QM_ROLE_TEMPORARY, qm_graph_tensor (graph, dy)->type, 2,
+      (int64_t[]){ shape[0] * shape[1], qm_graph_tensor (graph, dy)->shape[1] },
+      "gradient of hidden rows");
+  backward = append (graph, QM_OP_PICK_ROWS, node);
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[3];
+  backward->outputs[0] = picked;
+  backward = qm_graph_append (graph, QM_OP_COLUMN_SUM);
+  backward->attributes.scale = 1;
+  backward->inputs[0] = picked;
+  backward->outputs[0] = dtoken;
+}
+
+static void
+pick_rows_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dx == QM_NO_VALUE)
+    return;
+  backward = append (graph, QM_OP_PICK_ROWS_BACKWARD, node);
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[2];
+  backward->outputs[0] = dx;
+}
+
 static void
 patchify_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
@@ -674,7 +723,12 @@ qm_gradient_rule (QmOp op)
     case QM_OP_BALANCE:
     case QM_OP_PIXEL_LOSS:
     case QM_OP_TEACHER_LOSS:
+    case QM_OP_SPREAD_LOSS:
       return loss_rule;
+    case QM_OP_HIDE_ROWS:
+      return hide_rows_rule;
+    case QM_OP_PICK_ROWS:
+      return pick_rows_rule;
     case QM_OP_ROUTE:
       return route_rule;
     case QM_OP_GATHER_ROWS:

@@ -115,6 +115,9 @@ qm_op_bytes (const QmOpCall *call)
     case QM_OP_AVERAGE:
       /* But once in a training, one that begins reads the state. */
       return call->attributes.first > 0 ? size_of (&in[0]) : bytes;
+    case QM_OP_PICK_ROWS:
+      return bytes - size_of (&in[0])
+             + pixels_of (&in[0], out[0].shape[0], in[0].type);
     case QM_OP_SHARE_OUT:
       /* All of them for every sum, and to write. */
       return bytes + 2 * (double) call->attributes.count * size_of (&in[0]);

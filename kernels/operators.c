@@ -96,6 +96,10 @@ static const Signature signatures[QM_OP_COUNT] = {
                                       "fxc s#c" },
   [QM_OP_PIXEL_LOSS] = { "pixel_loss", "frk f~bchw i#bn s#8", "frk s#r" },
   [QM_OP_SHARE_OUT] = { "share_out", "ftv", "ftv s#v s#t" },
+  [QM_OP_HIDE_ROWS] = { "hide_rows", "frc i#bn f?c i?#bh", "frc" },
+  [QM_OP_PICK_ROWS] = { "pick_rows", "frc i#bh i?#bn", "ftc" },
+  [QM_OP_PICK_ROWS_BACKWARD] = { "pick_rows_backward", "ftc i#bn", "frc" },
+  [QM_OP_SPREAD_LOSS] = { "spread_loss", "frc s#8", "frc s#r i#r s#2r" },
   [QM_OP_TEACHER_LOSS] = { "teacher_loss", "frv fuv s#8", "frv s#r" },
   [QM_OP_LABEL_WEIGHT] = { "label_weight", "i#bs s#8", "s#2" },
   [QM_OP_CROSS_ENTROPY] = { "cross_entropy", "ftv i#bs s#2", "ftv s#t" },
@@ -176,6 +180,7 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_CROSS_ENTROPY:
     case QM_OP_PIXEL_LOSS:
     case QM_OP_TEACHER_LOSS:
+    case QM_OP_HIDE_ROWS:
     case QM_OP_TOKEN_DROPOUT:
     case QM_OP_ADVANCE:
       return output == 0 && input == 0;
@@ -489,15 +494,42 @@ masks_hold (const Check *check)
     }
 }
 
-/* Rows of crops with shares, and of as many others of each image. */
+/* Rows of crops with shares, and of as many others of each image; or tokens of
+ * as many crops of each. */
 static bool
 crops_hold (const Check *check)
 {
   const QmAttributes *attributes = &check->call->attributes;
-  int64_t rows = check->size['r'], targets = check->size['u'];
+  const int64_t *size = check->size;
+  int64_t rows = size['r'], targets = size['u'], crops, patches;
 
-  return attributes->value > 0 && attributes->count > 0
-         && targets % attributes->count == 0 && rows >= targets
+  if (check->call->op == QM_OP_TEACHER_LOSS && attributes->count == 0)
+    return attributes->value > 0 && rows == targets;
+  if (attributes->count < 1)
+    return false;
+  if (check->call->op == QM_OP_SPREAD_LOSS)
+    return rows % attributes->count == 0 && rows / attributes->count > 1
+           && attributes->epsilon > 0;
+  if (check->call->op != QM_OP_TEACHER_LOSS)
+    {
+      if (attributes->first < 0 || attributes->count > rows
+          || rows % attributes->count != 0)
+        return false;
+      crops = rows / attributes->count;
+      patches = size['b'] > 0 && crops % size['b'] == 0
+                    ? crops / size['b'] - attributes->first
+                    : 0;
+      return patches > 0 && (size['n'] < 0 || size['n'] == patches)
+             && (size['h'] < 0 || size['h'] <= patches)
+             && (size['t'] < 0 || size['t'] % size['b'] == 0)
+             && (size['t'] < 0 || size['h'] < 0
+                 || size['t'] == size['b'] * size['h'])
+             && (check->call->op != QM_OP_HIDE_ROWS
+                 || both_or_none (&check->call->inputs[2],
+                                  &check->call->inputs[3]));
+    }
+  return attributes->value > 0 && targets % attributes->count == 0
+         && rows >= targets
          && (rows - targets) % (targets / attributes->count) == 0;
 }
 
@@ -591,6 +623,10 @@ relations_hold (const Check *check)
     case QM_OP_SHARE_OUT:
       return attributes->value > 0 && attributes->count > 0;
     case QM_OP_TEACHER_LOSS:
+    case QM_OP_SPREAD_LOSS:
+    case QM_OP_HIDE_ROWS:
+    case QM_OP_PICK_ROWS:
+    case QM_OP_PICK_ROWS_BACKWARD:
       return crops_hold (check);
     case QM_OP_PATCHIFY:
     case QM_OP_UNPATCHIFY:

@@ -33,6 +33,7 @@
 #include "data/error.h"
 #include "kernels/device.h"
 #include "kernels/tensor.h"
+#include "kernels/training.h"
 
 /* Labels of this value are not learned from. */
 #define QM_IGNORE_LABEL (-100)
@@ -467,15 +468,48 @@ typedef enum QmOp
    * out: 0 p [t, v], 1 columns f32 [v], 2 rows f32 [t] */
   QM_OP_SHARE_OUT,
 
+  /* Rows of x are tokens of `count` crops of each of B images, of each crop
+   * first `first` tokens and then N patches; of the first crop of an image,
+   * those patches are hidden (Zhou et al. 2022, iBOT) that QM_OP_MASK_PATCHES
+   * chose: places[b, n] of them is at least 0.
+   *
+   * y = x, but token, or 0 without, in the rows of hidden patches.
+   * in: 0 x [B count (first + N), features], 1 places i32 [B, N], 2 [token
+   *      [features]], 3 [hidden i32 [B, H]], where token is: for its gradient
+   * out: 0 y, of the same shape */
+  QM_OP_HIDE_ROWS,
+
+  /* y[b, j] = the row of patch hidden[b, j] of the first crop of image b.
+   * in: 0 x [B count (first + N), features], 1 hidden i32 [B, H], 2 [places],
+   *      for its gradient
+   * out: 0 y [B H, features] */
+  QM_OP_PICK_ROWS,
+
+  /* All rows that were not picked are 0.
+   * in: 0 dy [B H, features], 1 places i32 [B, N]
+   * out: 0 dx [B count (first + N), features] */
+  QM_OP_PICK_ROWS_BACKWARD,
+
+  /* Pushes what is near apart (KoLeo, Sablayrolles et al. 2019, 3.2): rows are
+   * of `count` crops of each image, and with z the rows of length 1 and n the
+   * row of the same crop of another image whose z is the nearest: losses[r] =
+   * -scale x log(|z[r] - z[n] + epsilon| + epsilon), and dx = loss scale x the
+   * gradient of their sum.
+   * in: 0 x [r, features], 1 state (see QM_STATE_*)
+   * out: 0 dx, 1 losses f32 [r], 2 nearest i32 [r], 3 factors f32 [2, r]: 1
+   *      over the length, and the distance */
+  QM_OP_SPREAD_LOSS,
+
   /* Cross entropy with shares that a teacher gave to `count` crops each of B
    * images (Caron et al. 2021, equation 3): row B count crops of p, by images;
    * the rows of x are of those crops in the same order, and then of L other
    * crops of each image.  With T = the sum of the rows of p that are of the
    * image of a row, but for the one that is of the very same crop, and
    * S = log of the sum of exp(x / value): losses[r] = scale x sum over k of
-   * T[k] (S - x[r, k] / value), and dx = loss scale x its gradient.
-   * in: 0 x [B (count + L), v], 1 p [B count, v], 2 state (see QM_STATE_*)
-   * out: 0 dx, 1 losses f32 [B (count + L)] */
+   * T[k] (S - x[r, k] / value), and dx = loss scale x its gradient.  With
+   * `count` 0, row r of x has row r of p alone. in: 0 x [B (count + L), v], 1 p
+   * [B count, v], 2 state (see QM_STATE_*) out: 0 dx, 1 losses f32 [B (count +
+   * L)] */
   QM_OP_TEACHER_LOSS,
 
   /* weight[0] = scale / n, weight[1] = loss scale x scale / n, for the n
@@ -643,37 +677,6 @@ typedef enum QmOp
 
   QM_OP_COUNT
 } QmOp;
-
-/* The state of training, f32, in memory of the device. */
-enum
-{
-  QM_STATE_LEARNING_RATE, /* the host sets it */
-  QM_STATE_UPDATES,       /* that took place */
-  QM_STATE_LOSS_SCALE,
-  QM_STATE_GROWTH, /* updates since the loss scale changed */
-  QM_STATE_NOT_FINITE,
-  QM_STATE_NORM,   /* of the gradients, unscaled, before clipping */
-  QM_STATE_FACTOR, /* that gradients are multiplied by */
-  QM_STATE_LOSS,   /* of the last whole step */
-  QM_STATE_SIZE
-};
-
-/* Rows of a chunk of a scan: states that are kept are then half as large as
- * the rows of fp16 that they belong to. */
-#define QM_SCAN_CHUNK 64
-
-/* As the scaler of PyTorch has it. */
-#define QM_SCALE_GROWTH 2000
-#define QM_SCALE_FIRST  65536.0f
-
-/* Of the polynomial by which Muon's iteration drives singular values to about
- * 1, of each step; five are made (Jordan et al. 2024). */
-#define QM_MUON_CONSTANT  3.4445
-#define QM_MUON_LINEAR    (-4.7750)
-#define QM_MUON_QUADRATIC 2.0315
-#define QM_MUON_STEPS     5
-/* Least norm that a matrix is divided by. */
-#define QM_MUON_EPSILON 1e-7
 
 typedef enum QmFunction
 {

@@ -69,9 +69,15 @@ add_targets (const QmOpCall *call, int64_t r, float *row, float *sum)
 {
   const QmTensor *x = &call->inputs[0], *p = &call->inputs[1];
   int64_t crops = call->attributes.count, told = p->shape[0], v = x->shape[1];
-  int64_t others = (x->shape[0] - told) / (told / crops);
-  int64_t image = r < told ? r / crops : (r - told) / others;
+  int64_t others, image;
 
+  if (crops == 0)
+    {
+      qm_cpu_load (p, r * p->stride[0], v, sum);
+      return;
+    }
+  others = (x->shape[0] - told) / (told / crops);
+  image = r < told ? r / crops : (r - told) / others;
   memset (sum, 0, (size_t) v * sizeof *sum);
   for (int64_t i = image * crops; i < (image + 1) * crops; i++)
     if (i != r)

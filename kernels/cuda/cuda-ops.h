@@ -114,6 +114,10 @@ extern "C"
   QM_CUDA_OPERATOR (restore_tokens_backward);
   QM_CUDA_OPERATOR (pixel_loss);
   QM_CUDA_OPERATOR (share_out);
+  QM_CUDA_OPERATOR (hide_rows);
+  QM_CUDA_OPERATOR (pick_rows);
+  QM_CUDA_OPERATOR (pick_rows_backward);
+  QM_CUDA_OPERATOR (spread_loss);
   QM_CUDA_OPERATOR (teacher_loss);
   QM_CUDA_OPERATOR (label_weight);
   QM_CUDA_OPERATOR (cross_entropy);

@@ -35,7 +35,7 @@ __global__ void
 __launch_bounds__ (column_threads)
     columns_kernel (const __grid_constant__ Shares work)
 {
-  constexpr int ahead = 8;
+  constexpr int ahead = 16;
   int k = (int) (blockIdx.x * column_threads + threadIdx.x);
   float sum = 0;
 
@@ -57,7 +57,8 @@ __launch_bounds__ (column_threads)
   work.columns[k] = 1 / sum;
 }
 
-/* A block has a row. */
+/* A block has a row, of which a thread takes N elements at once. */
+template <int N>
 __global__ void
 __launch_bounds__ (row_threads)
     rows_kernel (const __grid_constant__ Shares work)
@@ -67,13 +68,22 @@ __launch_bounds__ (row_threads)
   QmArray x = { work.x.row (t), work.x.type };
   float sum = 0;
 
-  for (int k = (int) threadIdx.x; k < work.n_columns; k += row_threads)
-    sum += work.exponential (qm_load (x, k)) * work.columns[k];
+  for (int k = (int) threadIdx.x * N; k < work.n_columns; k += row_threads * N)
+    {
+      float y[N], factors[N];
+
+      qm_load<N> (x, k, y);
+      qm_load_as<float, N> (work.columns, k, factors);
+#pragma unroll
+      for (int i = 0; i < N; i++)
+        sum += work.exponential (y[i]) * factors[i];
+    }
   sum = qm_block_sum (sum, shared);
   if (threadIdx.x == 0)
     work.rows[t] = 1 / sum;
 }
 
+template <int N>
 __global__ void
 __launch_bounds__ (row_threads)
     shares_kernel (const __grid_constant__ Shares work)
@@ -83,8 +93,17 @@ __launch_bounds__ (row_threads)
   QmArray p = { work.p.row (t), work.p.type };
   float row = work.rows[t];
 
-  for (int k = (int) threadIdx.x; k < work.n_columns; k += row_threads)
-    qm_store (p, k, work.exponential (qm_load (x, k)) * row * work.columns[k]);
+  for (int k = (int) threadIdx.x * N; k < work.n_columns; k += row_threads * N)
+    {
+      float y[N], factors[N];
+
+      qm_load<N> (x, k, y);
+      qm_load_as<float, N> (work.columns, k, factors);
+#pragma unroll
+      for (int i = 0; i < N; i++)
+        y[i] = work.exponential (y[i]) * row * factors[i];
+      qm_store<N> (p, k, y);
+    }
 }
 
 struct TeacherLoss
@@ -96,47 +115,71 @@ struct TeacherLoss
   int columns;
   float factor, scale; /* factor: 1 / temperature */
 
-  /* Of image `image`, but for the crop that is row `r`. */
-  __device__ __forceinline__ float
-  target (int64_t image, int64_t r, int k) const
+  /* N elements from k on, of image `image`, but for the crop that is row `r`.
+   */
+  template <int N>
+  __device__ __forceinline__ void
+  targets (int64_t image, int64_t r, int k, float (&sum)[N]) const
   {
-    float sum = 0;
+    if (crops == 0)
+      {
+        qm_load<N> ({ p.row (r), p.type }, k, sum);
+        return;
+      }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+      sum[i] = 0;
+    for (int64_t crop = image * crops; crop < (image + 1) * crops; crop++)
+      if (crop != r)
+        {
+          float x[N];
 
-    for (int64_t i = image * crops; i < (image + 1) * crops; i++)
-      if (i != r)
-        sum += qm_load ({ p.row (i), p.type }, k);
-    return sum;
+          qm_load<N> ({ p.row (crop), p.type }, k, x);
+#pragma unroll
+          for (int i = 0; i < N; i++)
+            sum[i] += x[i];
+        }
   }
 };
 
 /* A block has a row.  Each thread keeps its own maximum while it adds up, and
  * they are brought together afterwards: so the row is read but twice. */
+template <int N>
 __global__ void
 __launch_bounds__ (row_threads)
     teacher_loss_kernel (const __grid_constant__ TeacherLoss work)
 {
   __shared__ float shared[32];
   int64_t r = blockIdx.x;
-  int64_t image =
-      r < work.told ? r / work.crops : (r - work.told) / work.others;
+  int64_t image = work.crops == 0 ? 0
+                  : r < work.told ? r / work.crops
+                                  : (r - work.told) / work.others;
   QmArray x = { work.x.row (r), work.x.type };
   QmArray dx = { work.dx.row (r), work.dx.type };
   float largest = -FLT_MAX, sum = 0, told = 0, dot = 0, most, all;
   float slope = work.scale * work.factor * work.state[QM_STATE_LOSS_SCALE];
 
-  for (int k = (int) threadIdx.x; k < work.columns; k += row_threads)
+  for (int k = (int) threadIdx.x * N; k < work.columns; k += row_threads * N)
     {
-      float y = qm_load (x, k) * work.factor;
-      float target = work.target (image, r, k);
+      float y[N], target[N], here = largest;
 
-      if (y > largest)
+      qm_load<N> (x, k, y);
+      work.targets<N> (image, r, k, target);
+#pragma unroll
+      for (int i = 0; i < N; i++)
         {
-          sum *= expf (largest - y);
-          largest = y;
+          y[i] *= work.factor;
+          here = fmaxf (here, y[i]);
         }
-      sum += expf (y - largest);
-      told += target;
-      dot += target * y;
+      sum *= expf (largest - here);
+      largest = here;
+#pragma unroll
+      for (int i = 0; i < N; i++)
+        {
+          sum += expf (y[i] - largest);
+          told += target[i];
+          dot += target[i] * y[i];
+        }
     }
   most = qm_block_max (largest, shared);
   sum = qm_block_sum (sum * expf (largest - most), shared);
@@ -145,12 +188,45 @@ __launch_bounds__ (row_threads)
   all = logf (sum) + most;
   if (threadIdx.x == 0)
     work.losses[r] = work.scale * (told * all - dot);
-  for (int k = (int) threadIdx.x; k < work.columns; k += row_threads)
+  for (int k = (int) threadIdx.x * N; k < work.columns; k += row_threads * N)
     {
-      float share = expf (qm_load (x, k) * work.factor - all);
+      float y[N], target[N];
 
-      qm_store (dx, k, slope * (told * share - work.target (image, r, k)));
+      qm_load<N> (x, k, y);
+      work.targets<N> (image, r, k, target);
+#pragma unroll
+      for (int i = 0; i < N; i++)
+        y[i] = slope * (told * expf (y[i] * work.factor - all) - target[i]);
+      qm_store<N> (dx, k, y);
     }
+}
+
+constexpr int vector = 8;
+
+bool
+are_vectors (int64_t columns,
+             const QmTensor &a,
+             const QmTensor &b,
+             const QmTensor &c)
+{
+  return columns % vector == 0 && qm_cuda_vectors (&a, vector)
+         && qm_cuda_vectors (&b, vector) && qm_cuda_vectors (&c, vector);
+}
+
+template <int N>
+void
+share_out (cudaStream_t stream, Shares work, int64_t rounds)
+{
+  unsigned rows = (unsigned) work.n_rows;
+
+  for (int64_t i = 0; i < rounds; i++)
+    {
+      columns_kernel<<<qm_blocks (work.n_columns, column_threads),
+                       column_threads, 0, stream>>> (work);
+      rows_kernel<N><<<rows, row_threads, 0, stream>>> (work);
+      work.first = false;
+    }
+  shares_kernel<N><<<rows, row_threads, 0, stream>>> (work);
 }
 
 } /* namespace */
@@ -171,16 +247,11 @@ qm_cuda_share_out (QmCudaContext *context,
                   .factor =
                       (float) (1.4426950408889634 / call->attributes.value),
                   .first = true };
-  unsigned rows = (unsigned) x.shape[0];
 
-  for (int64_t i = 0; i < call->attributes.count; i++)
-    {
-      columns_kernel<<<qm_blocks ((uint32_t) work.n_columns, column_threads),
-                       column_threads, 0, stream>>> (work);
-      rows_kernel<<<rows, row_threads, 0, stream>>> (work);
-      work.first = false;
-    }
-  shares_kernel<<<rows, row_threads, 0, stream>>> (work);
+  if (are_vectors (x.shape[1], x, call->outputs[0], call->outputs[1]))
+    share_out<vector> (stream, work, call->attributes.count);
+  else
+    share_out<1> (stream, work, call->attributes.count);
   return qm_cuda_launched (call, error);
 }
 
@@ -191,7 +262,8 @@ qm_cuda_teacher_loss (QmCudaContext *context,
                       QmError *error)
 {
   const QmTensor &x = call->inputs[0], &p = call->inputs[1];
-  int64_t crops = call->attributes.count, images = p.shape[0] / crops;
+  int64_t crops = call->attributes.count;
+  int64_t images = crops > 0 ? p.shape[0] / crops : p.shape[0];
   TeacherLoss work = { .x = qm_rows (x),
                        .p = qm_rows (p),
                        .dx = qm_rows (call->outputs[0]),
@@ -204,6 +276,11 @@ qm_cuda_teacher_loss (QmCudaContext *context,
                        .factor = (float) (1 / call->attributes.value),
                        .scale = (float) call->attributes.scale };
 
-  teacher_loss_kernel<<<(unsigned) x.shape[0], row_threads, 0, stream>>> (work);
+  if (are_vectors (x.shape[1], x, p, call->outputs[0]))
+    teacher_loss_kernel<vector>
+        <<<(unsigned) x.shape[0], row_threads, 0, stream>>> (work);
+  else
+    teacher_loss_kernel<1>
+        <<<(unsigned) x.shape[0], row_threads, 0, stream>>> (work);
   return qm_cuda_launched (call, error);
 }

@@ -320,7 +320,7 @@ test_mae (void)
 /* What torch.utils.flop_counter counts of tests/golden/make.py's DinoPair, of
  * all and of the teacher alone, which has no backward pass. */
 static void
-test_pair (void)
+check_pair (const char *more, double forward, double ahead, int64_t parameters)
 {
   static const char text[] =
       "{\"model_type\": \"dinov3_vit\", \"hidden_size\": 24,"
@@ -329,18 +329,30 @@ test_pair (void)
       "\"num_register_tokens\": 2, \"head_n_prototypes\": 37,"
       "\"head_hidden_dim\": 20, \"head_bottleneck_dim\": 12,"
       "\"head_nlayers\": 4, \"local_crops_number\": 2,"
-      "\"local_crops_size\": 8}";
+      "\"local_crops_size\": 8";
   const QmRecipe recipe = { .batch_size = 7, .steps = 11, .image_size = 32 };
   QmModelConfig config = { 0 };
+  char whole[1024];
 
-  check_case ("teacher and student");
-  CHECK_INT (qm_model_config_parse (text, sizeof text - 1, "text", &config,
+  snprintf (whole, sizeof whole, "%s%s}", text, more);
+  CHECK_INT (qm_model_config_parse (whole, strlen (whole), "text", &config,
                                     NULL),
              QM_OK);
-  CHECK_NEAR (qm_flops_forward_sample (&config, &recipe), 8862864, 1e-14);
-  CHECK_NEAR (qm_flops_train_sample (&config, &recipe),
-              3 * 8862864.0 - 2 * 4290608, 1e-14);
-  CHECK_INT (qm_parameter_count (&config), 12340);
+  CHECK_NEAR (qm_flops_forward_sample (&config, &recipe), forward, 1e-14);
+  CHECK_NEAR (qm_flops_train_sample (&config, &recipe), 3 * forward - 2 * ahead,
+              1e-14);
+  CHECK_INT (qm_parameter_count (&config), parameters);
+}
+
+static void
+test_pair (void)
+{
+  check_case ("teacher and student");
+  check_pair ("", 8862864, 4290608, 12340);
+  check_pair (", \"koleo_loss_weight\": 0.1", 8862864, 4290608, 12340);
+  check_pair (", \"ibot_head_n_prototypes\": 41,"
+              "\"ibot_head_bottleneck_dim\": 16, \"mask_ratio\": 0.3",
+              9034320, 4376336, 14696);
   check_case ("");
 }
 
@@ -366,7 +378,7 @@ test_catalog (void)
     { "esm-2-650m", 651042593, 4.419e21 },
     { "dinov2-large-supervised", 305276904, 1.868e20 },
     { "dinov3-large-supervised", 304153576, 1.449e20 },
-    { "dinov2-large", 361068160, 3.906e21 },
+    { "dinov2-large", 401443712, 3.954e21 },
     { "mae-large", 329239296, 1.266e20 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },

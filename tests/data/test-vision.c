@@ -179,6 +179,19 @@ test_pair (void)
   other.dino.teacher_temperature = 0.04;
   qm_model_key (&other, &recipe, another);
   CHECK (strcmp (key, another) != 0);
+  CHECK_INT (config.dino.patch_prototypes, 0);
+  CHECK_NEAR (config.dino.mask_ratio, 0, 0);
+  config = parse_well ("{" DINOV2 PAIR ", \"ibot_head_n_prototypes\": 9,"
+                       "\"koleo_loss_weight\": 0.1}");
+  CHECK_INT (config.dino.patch_bottleneck, 256);
+  CHECK_NEAR (config.dino.mask_ratio, 0.3, 0);
+  CHECK_NEAR (config.dino.spread, 0.1, 0);
+  /* Of 256 patches 77, and never all or none. */
+  CHECK_INT (qm_dino_hidden (&config.dino, 224), 77);
+  config.dino.mask_ratio = 0.999;
+  CHECK_INT (qm_dino_hidden (&config.dino, 28), 3);
+  config.dino.mask_ratio = 0.001;
+  CHECK_INT (qm_dino_hidden (&config.dino, 28), 1);
   /* As it was before there were any. */
   qm_model_key (&plain, &recipe, key);
   CHECK_STRING (key, "69589c6c92c4c71f");
@@ -193,6 +206,13 @@ static const Refused refused[] = {
     "teacher_temp: " },
   { "{" DINOV2 PAIR ",\n \"head_nlayers\": 1}", QM_STATUS_INVALID, 2, 2,
     "head_nlayers: " },
+  { "{" DINOV2 PAIR ",\n \"mask_ratio\": 0.3}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "mask_ratio: unsupported field" },
+  { "{" DINOV2 PAIR ", \"image_size\": 20, \"local_crops_size\": 14,"
+    "\"ibot_head_n_prototypes\": 2}",
+    QM_STATUS_INVALID, 1, 1, "patch_size: leaves one patch" },
+  { "{" DINOV2 PAIR ",\n \"koleo_loss_weight\": -1}", QM_STATUS_INVALID, 2, 2,
+    "koleo_loss_weight: " },
   { "{" DINOV2 ",\n \"local_crops_number\": 8}", QM_STATUS_UNSUPPORTED, 2, 2,
     "local_crops_number: unsupported field" },
   { "{" DINOV2 ",\n \"hidden_dropout_prob\": 0.1}", QM_STATUS_UNSUPPORTED, 2, 2,
@@ -234,6 +254,8 @@ main (void)
   test_written ("{" DINOV3 ", \"pos_embed_rescale\": null}");
   test_written ("{" DINOV2 PAIR ", \"local_crops_number\": 1}");
   test_written ("{" DINOV3 PAIR ", \"teacher_temp\": 0.04}");
+  test_written ("{" DINOV2 PAIR ", \"ibot_head_n_prototypes\": 9,"
+                "\"mask_ratio\": 0.5, \"koleo_loss_weight\": 0.2}");
   test_pair ();
   test_sizes ();
   check_refused (refused, sizeof refused / sizeof refused[0]);

@@ -410,7 +410,7 @@ main (int argc, char **argv)
                                         "dinov2-registers",
                                         "dinov3",
                                         "vit-mae-half",
-                                        "dinov2-pair" };
+                                        "dinov2-pair-hidden" };
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);

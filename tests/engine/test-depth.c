@@ -120,7 +120,7 @@ main (int argc, char **argv)
 {
   static const char *const models[] = { "dinov2", "dinov2-registers",
                                         "dinov3-gated", "convnext",
-                                        "dinov2-pair" };
+                                        "dinov2-pair-hidden" };
   static const char *const settings[] = { "naive", "free-lunch" };
   QmDevice *device = NULL;
 

@@ -269,6 +269,7 @@ main (int argc, char **argv)
                                         "dinov3",
                                         "dinov3-gated",
                                         "dinov2-pair",
+                                        "dinov2-pair-hidden",
                                         "dinov2-pair-registers",
                                         "dinov3-pair" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",

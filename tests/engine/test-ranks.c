@@ -593,7 +593,7 @@ main (int argc, char **argv)
                                      "dinov2-registers",
                                      "dinov3",
                                      "vit-mae-half",
-                                     "dinov2-pair" };
+                                     "dinov2-pair-hidden" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
   RanksPlace place;
 

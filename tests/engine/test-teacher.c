@@ -66,6 +66,110 @@ test_loss (int64_t told, int64_t others)
   gradient_end (&bench);
 }
 
+/* Which of 4 patches of two images are hidden. */
+static QmValueId
+append_mask (GradientBench *bench, QmValueId *places)
+{
+  QmGraph *graph = bench->graph;
+  QmValueId hidden = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
+                                     (int64_t[]){ 2, 3 }, "hidden");
+  QmNode *node;
+
+  *places = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
+                            (int64_t[]){ 2, 4 }, "places");
+  node = gradient_append (bench, QM_OP_MASK_PATCHES);
+  node->inputs[1] = graph->rng;
+  node->outputs[0] = hidden;
+  node->outputs[1] = *places;
+  return hidden;
+}
+
+/* Of one of `crops`, with `first` tokens before patches. */
+static void
+test_hidden (int64_t crops, int64_t first)
+{
+  GradientBench bench;
+  QmValueId x, token, hidden, places;
+  int64_t rows = 2 * crops * (first + 4);
+  QmNode *node;
+
+  gradient_begin (&bench, "hidden rows");
+  x = gradient_input2 (&bench, rows, 3);
+  token = gradient_input1 (&bench, 3);
+  hidden = append_mask (&bench, &places);
+  bench.output = gradient_value (&bench, 2, (int64_t[]){ rows, 3 });
+  node = gradient_append (&bench, QM_OP_HIDE_ROWS);
+  node->attributes.count = crops;
+  node->attributes.first = first;
+  node->inputs[0] = x;
+  node->inputs[1] = places;
+  node->inputs[2] = token;
+  node->inputs[3] = hidden;
+  node->outputs[0] = bench.output;
+  gradient_end (&bench);
+}
+
+static void
+test_picked (void)
+{
+  GradientBench bench;
+  QmValueId x, hidden, places;
+  QmNode *node;
+
+  gradient_begin (&bench, "picked rows");
+  x = gradient_input2 (&bench, 2 * 2 * 5, 3);
+  hidden = append_mask (&bench, &places);
+  bench.output = gradient_value (&bench, 2, (int64_t[]){ 2 * 3, 3 });
+  node = gradient_append (&bench, QM_OP_PICK_ROWS);
+  node->attributes.count = 2;
+  node->attributes.first = 1;
+  node->inputs[0] = x;
+  node->inputs[1] = hidden;
+  node->inputs[2] = places;
+  node->outputs[0] = bench.output;
+  gradient_end (&bench);
+}
+
+static void
+test_spread (void)
+{
+  GradientBench bench;
+  int64_t rows = 2 * 4;
+  QmValueId x, copy, dx, losses, nearest, factors;
+  QmNode *node;
+
+  gradient_begin (&bench, "spread rows");
+  x = gradient_input2 (&bench, rows, 5);
+  copy = gradient_value (&bench, 2, (int64_t[]){ rows, 5 });
+  dx = gradient_value (&bench, 2, (int64_t[]){ rows, 5 });
+  losses = gradient_value (&bench, 1, &rows);
+  factors = gradient_value (&bench, 2, (int64_t[]){ 2, rows });
+  nearest = qm_graph_value (bench.graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 1,
+                            &rows, "nearest");
+  bench.output = gradient_value (&bench, 1, (int64_t[]){ 1 });
+  node = gradient_append (&bench, QM_OP_COPY);
+  node->inputs[0] = x;
+  node->outputs[0] = copy;
+  node = gradient_append (&bench, QM_OP_SPREAD_LOSS);
+  node->attributes.count = 2;
+  node->attributes.scale = 0.3;
+  node->attributes.epsilon = 1e-8;
+  node->inputs[0] = copy;
+  node->inputs[1] = bench.graph->state;
+  node->outputs[0] = dx;
+  node->outputs[1] = losses;
+  node->outputs[2] = nearest;
+  node->outputs[3] = factors;
+  losses = qm_graph_reshape (bench.graph, losses, 2, (int64_t[]){ rows, 1 });
+  gradient_append (&bench, QM_OP_FILL)->outputs[0] = bench.output;
+  node = gradient_append (&bench, QM_OP_COLUMN_SUM);
+  node->attributes.scale = 1;
+  node->inputs[0] = losses;
+  node->outputs[0] = bench.output;
+  bench.unit = true;
+  gradient_end (&bench);
+}
+
 /* A layer whose weights are normed first. */
 static void
 test_made_weights (void)
@@ -303,6 +407,38 @@ test_memory (const QmModelConfig *config)
     }
 }
 
+/* In training, branches of the student are left out, and none of the teacher,
+ * all that it does being before what it says. */
+static void
+test_depth (const QmModelConfig *config)
+{
+  const QmRecipe recipe = make_recipe (config, QM_PRECISION_FP32);
+  const QmPlanOptions options = { .target = { QM_DEVICE_CPU, 0 },
+                                  .micro_batch = 2 };
+  QmModelConfig copy = *config;
+  QmPlan *plan = NULL;
+  int left_out[2] = { 0, 0 }, all[2] = { 0, 0 };
+  bool said = false;
+
+  check_case ("stochastic depth");
+  vary_number (&copy, "drop_path_rate", 0.3);
+  CHECK_INT (qm_plan_new (&copy, &recipe, &options, &plan, NULL), QM_OK);
+  for (size_t i = 0; plan != NULL && i < plan->graph->n_nodes; i++)
+    {
+      const QmNode *node = &plan->graph->nodes[i];
+
+      said |= node->op == QM_OP_SHARE_OUT;
+      if (node->op != QM_OP_LAYER_SCALE)
+        continue;
+      all[said]++;
+      left_out[said] += node->attributes.dropout > 0;
+    }
+  CHECK_INT (all[0], 2 * config->dino.layers);
+  CHECK_INT (left_out[0], 0);
+  CHECK_INT (left_out[1], 4 * config->dino.layers);
+  qm_plan_free (plan);
+}
+
 static void
 check_refused (const QmModelConfig *config,
                const QmRecipe *recipe,
@@ -360,7 +496,7 @@ int
 main (int argc, char **argv)
 {
   static const char *const models[] = { "dinov2-pair", "dinov2-pair-registers",
-                                        "dinov3-pair" };
+                                        "dinov2-pair-hidden", "dinov3-pair" };
   static const QmPrecision precisions[] = { QM_PRECISION_FP32,
                                             QM_PRECISION_BF16,
                                             QM_PRECISION_FP16 };
@@ -373,6 +509,10 @@ main (int argc, char **argv)
   test_loss (2, 3);
   test_loss (1, 1);
   test_loss (3, 0);
+  test_hidden (1, 1);
+  test_hidden (3, 0);
+  test_picked ();
+  test_spread ();
   test_made_weights ();
   test_made_positions ();
   for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
@@ -395,6 +535,7 @@ main (int argc, char **argv)
                           all ? QM_METHOD_ALL : 0);
           }
       test_memory (&config);
+      test_depth (&config);
       test_refused (&config);
     }
   qm_device_close (device);

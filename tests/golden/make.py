@@ -218,18 +218,18 @@ class DinoHead(torch.nn.Module):
     """As facebookresearch/dinov2 has it, dinov2/layers/dino_head.py, with gains
     of 1 that stay so."""
 
-    def __init__(self, config):
+    def __init__(self, config, bottleneck, prototypes):
         super().__init__()
         sizes = ([config.hidden_size]
                  + (config.head_nlayers - 1) * [config.head_hidden_dim]
-                 + [config.head_bottleneck_dim])
+                 + [bottleneck])
         layers = []
         for i in range(config.head_nlayers):
             layers += [torch.nn.Linear(sizes[i], sizes[i + 1]), torch.nn.GELU()]
         self.mlp = torch.nn.Sequential(*layers[:-1])
         self.last_layer = torch.nn.Module()
-        self.last_layer.weight_v = torch.nn.Parameter(torch.empty(
-            config.head_n_prototypes, config.head_bottleneck_dim))
+        self.last_layer.weight_v = torch.nn.Parameter(
+            torch.empty(prototypes, bottleneck))
 
     def forward(self, x):
         normalize = torch.nn.functional.normalize
@@ -248,32 +248,77 @@ def shares(cosines, temperature, rounds=3):
     return (q * b).t()
 
 
+def koleo(x):
+    """dinov2/loss/koleo_loss.py."""
+    x = torch.nn.functional.normalize(x, eps=1e-8, dim=-1)
+    with torch.no_grad():
+        dots = x @ x.T
+        nearest = dots.fill_diagonal_(-1).argmax(dim=1)
+    distances = torch.nn.PairwiseDistance(2, eps=1e-8)(x, x[nearest])
+    return -torch.log(distances + 1e-8).mean()
+
+
 class DinoPair(torch.nn.Module):
     """A student, and a teacher with the same weights, as a training begins;
     the losses of dinov2/train/ssl_meta_arch.py.  Crops are beside each other by
-    images, not images by crops."""
+    images, not images by crops; of the first of an image, the patches with the
+    least noise are hidden."""
 
     def __init__(self, config, name, model_class):
         super().__init__()
         self.config, self.name = config, name
         setattr(self, name, model_class(config))
-        self.dino_head = DinoHead(config)
+        self.dino_head = DinoHead(config, config.head_bottleneck_dim,
+                                  config.head_n_prototypes)
+        self.patches = getattr(config, "ibot_head_n_prototypes", 0) > 0
+        if self.patches:
+            self.ibot_head = DinoHead(config, config.ibot_head_bottleneck_dim,
+                                      config.ibot_head_n_prototypes)
 
-    def cosines(self, pixels, crops):
-        tokens = getattr(self, self.name)(pixels).last_hidden_state
+    def tokens(self, pixels, mask=None):
+        return getattr(self, self.name)(
+            pixels, bool_masked_pos=mask).last_hidden_state
+
+    def cosines(self, tokens, crops):
         return self.dino_head(tokens[:, 0]).unflatten(0, (-1, crops))
 
-    def forward(self, pixel_values, local_pixel_values):
-        n = self.config.local_crops_number
+    def hidden(self, tokens, mask):
+        before = 1 + getattr(self.config, "num_register_tokens", 0)
+        return self.ibot_head(tokens[:, before:][mask])
+
+    def mask(self, noise):
+        """Of both crops; the second has none."""
+        n = max(1, int(self.config.mask_ratio * noise.shape[1] + 0.5))
+        mask = torch.zeros(len(noise), 2, noise.shape[1], dtype=torch.bool,
+                           device=noise.device)
+        for b, order in enumerate(noise.argsort(dim=1)):
+            mask[b, 0, order[:n]] = True
+        return n, mask.flatten(0, 1)
+
+    def forward(self, pixel_values, local_pixel_values, noise=None):
+        n, temperature = self.config.local_crops_number, self.config.teacher_temp
+        masked, mask = self.mask(noise) if self.patches else (0, None)
         with torch.no_grad():
-            told = shares(self.cosines(pixel_values, 2).flatten(0, 1),
-                          self.config.teacher_temp).unflatten(0, (-1, 2))
-        seen = torch.cat((self.cosines(pixel_values, 2),
-                          self.cosines(local_pixel_values, n)), dim=1)
+            tokens = self.tokens(pixel_values)
+            told = shares(self.cosines(tokens, 2).flatten(0, 1),
+                          temperature).unflatten(0, (-1, 2))
+            if self.patches:
+                patches = shares(self.hidden(tokens, mask), temperature)
+        tokens = self.tokens(pixel_values, mask)
+        seen = torch.cat((
+            self.cosines(tokens, 2),
+            self.cosines(self.tokens(local_pixel_values), n)), dim=1)
         log = torch.log_softmax(seen / 0.1, dim=-1)
         loss = sum(-(told[:, t] * log[:, s]).sum(-1).mean()
                    for t in range(2) for s in range(2 + n) if s != t)
-        return types.SimpleNamespace(loss=loss / (2 * (1 + n)))
+        loss = loss / (2 * (1 + n))
+        if self.patches:
+            log = torch.log_softmax(self.hidden(tokens, mask) / 0.1, dim=-1)
+            loss = loss - (patches * log).sum() / (masked * len(mask))
+        weight = getattr(self.config, "koleo_loss_weight", 0)
+        if weight > 0:
+            loss = loss + weight * sum(koleo(tokens[i::2, 0]) for i in range(2))
+        return types.SimpleNamespace(loss=loss)
 
 
 def dino_pair(kind, **changes):
@@ -479,15 +524,21 @@ MODELS = {
         query_bias=False, proj_bias=False, mlp_bias=False, rope_theta=50.0,
         image_size=23, patch_size=5, pos_embed_rescale=None),
     "dinov2-pair": dino_pair("dinov2", mlp_ratio=2, drop_path_rate=0.3),
-    # More patches than were in place, and a layer less.
+    # All that DINOv2 has.
+    "dinov2-pair-hidden": dino_pair(
+        "dinov2", mlp_ratio=2, use_swiglu_ffn=True, koleo_loss_weight=0.1,
+        ibot_head_n_prototypes=23, ibot_head_bottleneck_dim=10,
+        mask_ratio=0.4, image_size=16, use_mask_token=True),
+    # A third of the patches a side, and a layer less.
     "dinov2-pair-registers": dino_pair(
         "dinov2_with_registers", mlp_ratio=2, num_register_tokens=2,
-        use_swiglu_ffn=True, local_crops_number=1, local_crops_size=20,
+        use_swiglu_ffn=True, local_crops_number=1, image_size=24,
         head_nlayers=2, teacher_temp=0.04),
     "dinov3-pair": dino_pair(
         "dinov3_vit", intermediate_size=40, num_register_tokens=2,
         pos_embed_rescale=2.0, local_crops_number=2, local_crops_size=8,
-        head_nlayers=4),
+        head_nlayers=4, ibot_head_n_prototypes=41,
+        ibot_head_bottleneck_dim=16, mask_ratio=0.01),
     "vit-mae": vit_mae(),
     "vit-mae-half": vit_mae(mask_ratio=0.5, norm_pix_loss=True, qkv_bias=False,
                             image_size=15, patch_size=3, num_channels=2,
@@ -507,9 +558,12 @@ def batch_of(name, model, fields):
         side = fields["image_size"]
         if isinstance(model, DinoPair):
             local = fields["local_crops_size"]
-            return dict(pixel_values=torch.rand(2 * 3, 3, side, side),
-                        local_pixel_values=torch.rand(
-                            3 * fields["local_crops_number"], 3, local, local))
+            batch = dict(pixel_values=torch.rand(2 * 3, 3, side, side),
+                         local_pixel_values=torch.rand(
+                             3 * fields["local_crops_number"], 3, local, local))
+            if model.patches:
+                batch["noise"] = torch.rand(3, (side // fields["patch_size"]) ** 2)
+            return batch
         if isinstance(model, ViTMAEForPreTraining):
             patches = (side // fields["patch_size"]) ** 2
             return dict(pixel_values=torch.randn(
@@ -716,4 +770,5 @@ def main():
                   folder / "training.safetensors")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -74,6 +74,17 @@ def dino(kind, hidden, heads, side, batch, **changes):
             **changes}, None, batch
 
 
+def pair(kind, hidden, heads, side, batch, **changes):
+    config, length, batch = dino(kind, hidden, heads, side, batch)
+    del config['id2label']
+    config.update(head_n_prototypes=4096, head_hidden_dim=384,
+                  head_bottleneck_dim=128, head_nlayers=3,
+                  local_crops_number=4, local_crops_size=98,
+                  teacher_temp=0.07)
+    config.update(changes)
+    return config, length, batch
+
+
 def vit_mae(hidden, heads, decoder, side, batch, **changes):
     return dict({'model_type': 'vit_mae', 'hidden_size': hidden,
                  'num_hidden_layers': 4, 'num_attention_heads': heads,
@@ -210,6 +221,15 @@ VISION_CASES = {
                                 num_register_tokens=4),
     'dinov3-64-261': dino('dinov3_vit', 512, 8, 224, 8,
                           num_register_tokens=4),
+    'dinov2-pair-64-257': pair('dinov2', 512, 8, 224, 8, use_mask_token=True,
+                               ibot_head_n_prototypes=2048, mask_ratio=0.3,
+                               koleo_loss_weight=0.1, use_swiglu_ffn=True),
+    'dinov2-pair-80-odd': pair('dinov2_with_registers', 320, 4, 117, 5,
+                               head_n_prototypes=1003, local_crops_size=50,
+                               head_bottleneck_dim=130, head_nlayers=2),
+    'dinov3-pair-64-261': pair('dinov3_vit', 512, 8, 224, 6,
+                               num_register_tokens=4, local_crops_number=6,
+                               ibot_head_n_prototypes=1000, mask_ratio=0.1),
     'vit-mae-64-32': vit_mae(512, 8, 128, 224, 8, norm_pix_loss=True),
     'vit-mae-80-half': vit_mae(320, 4, 256, 112, 5, mask_ratio=0.5,
                                qkv_bias=False),
@@ -270,6 +290,16 @@ def randomise(model):
 def make_batch(config, length, batch):
     if length is None:
         side = config['image_size']
+        if 'head_n_prototypes' in config:
+            local = config['local_crops_size']
+            result = dict(
+                pixel_values=torch.randn(2 * batch, 3, side, side),
+                local_pixel_values=torch.randn(
+                    config['local_crops_number'] * batch, 3, local, local))
+            if 'ibot_head_n_prototypes' in config:
+                result['noise'] = torch.rand(
+                    batch, (side // config['patch_size']) ** 2)
+            return result
         pixels = torch.randn(batch, 3, side, side)
         if config['model_type'] == 'vit_mae':
             patches = (side // config['patch_size']) ** 2
@@ -413,8 +443,9 @@ class Case:
         batch = {key: value.to(device) for key, value in self.batch.items()}
         result = {precision: torch_pass(model, batch, precision)
                   for precision in PRECISIONS}
-        if 'pixel_values' in batch:
-            batch['pixel_values'] = batch['pixel_values'].double()
+        for name in batch:
+            if 'pixel_values' in name:
+                batch[name] = batch[name].double()
         result['fp64'] = torch_pass(model.double(), batch, 'fp64')
         self.model = None
         return result

@@ -36,7 +36,8 @@ WAYS = ('none', 'zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3')
 # Of tests/golden.
 FAMILIES = ('gpt-neox-parallel', 'llama', 'gpt2', 'bert', 'modernbert', 'esm',
             'vit', 'dinov2-gated', 'dinov3', 'convnext', 'mamba', 'olmoe',
-            'qwen3-moe', 'mixtral', 'gemma3', 'qwen2-yarn', 'olmo3')
+            'qwen3-moe', 'mixtral', 'gemma3', 'qwen2-yarn', 'olmo3',
+            'dinov2-pair-hidden')
 
 
 def say(part, name, good, text):

@@ -98,6 +98,7 @@ set_sizes (Compare *compare, size_t index)
   size['P'] = size['E'] + 1;
   size['K'] = 3;
   size['Q'] = 2 * size['b'];
+  size['U'] = 2 * size['b'] * COMPARE_ROWS;
   size['X'] = 3;
   size['Y'] = 4;
   size['R'] = size['m'] * size['K'];

@@ -156,12 +156,140 @@ test_loss (const Bench *bench)
       }
   call.attributes.count = 3;
   refused (bench, &call);
+  /* With none, each row has its own. */
+  call.attributes.count = 0;
+  refused (bench, &call);
+  call.inputs[0].shape[0] = call.outputs[0].shape[0] =
+      call.outputs[1].shape[0] = IMAGES * TOLD;
+  run (bench, &call);
+  for (int r = 0; r < IMAGES * TOLD; r++)
+    CHECK_NEAR (losses[r], 0.25 * entropy (x, p, r, r), 1e-6);
   call.attributes.count = TOLD;
   call.inputs[0].shape[0] = call.outputs[0].shape[0] =
       call.outputs[1].shape[0] = ROWS - 1;
   refused (bench, &call);
   call.inputs[0].shape[0] = call.outputs[0].shape[0] =
       call.outputs[1].shape[0] = IMAGES * TOLD - IMAGES;
+  refused (bench, &call);
+}
+
+/* Patches 1 and 2 of 3 of the first of two crops of two images, which have one
+ * token before. */
+static void
+test_hidden (const Bench *bench)
+{
+  float x[16][2], y[16][2], token[2] = { 500, 501 }, picked[4][2];
+  int32_t hidden[2][2] = { { 1, 2 }, { 0, 2 } };
+  int32_t places[2][3] = { { -1, 0, 1 }, { 0, -1, 1 } };
+  static const int rows[4] = { 2, 3, 9, 11 };
+  QmOpCall call = { .op = QM_OP_HIDE_ROWS,
+                    .attributes.count = 2,
+                    .attributes.first = 1 };
+
+  check_case ("hidden");
+  for (int i = 0; i < 32; i++)
+    (&x[0][0])[i] = (float) i;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 16, 2, x);
+  call.inputs[1] = tensor2 (QM_TYPE_I32, 2, 3, places);
+  call.inputs[2] = tensor1 (QM_TYPE_F32, 2, token);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 16, 2, y);
+  refused (bench, &call);
+  call.inputs[3] = tensor2 (QM_TYPE_I32, 2, 2, hidden);
+  run (bench, &call);
+  for (int r = 0, i = 0; r < 16; r++)
+    {
+      bool is_hidden = i < 4 && r == rows[i];
+
+      CHECK_NEAR (y[r][1], is_hidden ? 501 : x[r][1], 0);
+      i += is_hidden;
+    }
+  call.inputs[2] = call.inputs[3] = (QmTensor){ 0 };
+  run (bench, &call);
+  CHECK_NEAR (y[2][0], 0, 0);
+  CHECK_NEAR (y[1][0], 2, 0);
+  call.inputs[0].shape[0] = call.outputs[0].shape[0] = 12;
+  refused (bench, &call);
+
+  call = (QmOpCall){ .op = QM_OP_PICK_ROWS,
+                     .attributes.count = 2,
+                     .attributes.first = 1 };
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 16, 2, x);
+  call.inputs[1] = tensor2 (QM_TYPE_I32, 2, 2, hidden);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 2, picked);
+  run (bench, &call);
+  for (int i = 0; i < 4; i++)
+    CHECK_NEAR (picked[i][0], x[rows[i]][0], 0);
+  call.op = QM_OP_PICK_ROWS_BACKWARD;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 4, 2, picked);
+  call.inputs[1] = tensor2 (QM_TYPE_I32, 2, 3, places);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 16, 2, y);
+  run (bench, &call);
+  for (int r = 0, i = 0; r < 16; r++)
+    {
+      bool was = i < 4 && r == rows[i];
+
+      CHECK_NEAR (y[r][1], was ? x[r][1] : 0, 0);
+      i += was;
+    }
+  call.attributes.count = 0;
+  refused (bench, &call);
+}
+
+/* Angles of rows to the first axis; those of even rows are of one crop. */
+static void
+test_spread (const Bench *bench)
+{
+  static const double angles[6] = { 0, 0.1, 0.5, 2, 2, 0.3 };
+  static const int wanted[6] = { 2, 5, 0, 5, 2, 1 };
+  float x[6][2], dx[6][2], losses[6], factors[2][6];
+  float state[QM_STATE_SIZE] = { 0 };
+  int32_t nearest[6];
+  QmOpCall call = { .op = QM_OP_SPREAD_LOSS,
+                    .attributes.count = 2,
+                    .attributes.scale = 0.5,
+                    .attributes.epsilon = 1e-8 };
+
+  check_case ("spread");
+  state[QM_STATE_LOSS_SCALE] = 4;
+  for (int r = 0; r < 6; r++)
+    {
+      x[r][0] = (float) ((r + 1) * cos (angles[r]));
+      x[r][1] = (float) ((r + 1) * sin (angles[r]));
+    }
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 6, 2, x);
+  call.inputs[1] = tensor1 (QM_TYPE_F32, QM_STATE_SIZE, state);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 6, 2, dx);
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 6, losses);
+  call.outputs[2] = tensor1 (QM_TYPE_I32, 6, nearest);
+  call.outputs[3] = tensor2 (QM_TYPE_F32, 2, 6, factors);
+  run (bench, &call);
+  for (int r = 0; r < 6; r++)
+    {
+      double between = fabs (angles[r] - angles[wanted[r]]);
+
+      CHECK_INT (nearest[r], wanted[r]);
+      CHECK_NEAR (losses[r], -0.5 * log (2 * sin (between / 2)), 1e-5);
+    }
+  for (int r = 0; r < 6; r++)
+    for (int j = 0; j < 2; j++)
+      {
+        float kept = x[r][j], slope = dx[r][j];
+        double change = 0;
+
+        for (int side = -1; side < 2; side += 2)
+          {
+            x[r][j] = kept + 1e-3f * (float) side;
+            run (bench, &call);
+            for (int i = 0; i < 6; i++)
+              change += side * losses[i] / 2e-3;
+          }
+        x[r][j] = kept;
+        run (bench, &call);
+        CHECK (fabs (4 * change - slope) < 0.02 * fmax (1, fabs (slope)));
+      }
+  call.attributes.count = 6;
+  refused (bench, &call);
+  call.attributes.count = 4;
   refused (bench, &call);
 }
 
@@ -199,6 +327,8 @@ main (void)
   CHECK_INT (qm_stream_create (bench.device, &bench.stream, NULL), QM_OK);
   test_shares (&bench);
   test_loss (&bench);
+  test_hidden (&bench);
+  test_spread (&bench);
   test_average (&bench);
   qm_stream_free (bench.device, bench.stream);
   qm_device_close (bench.device);
