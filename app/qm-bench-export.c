@@ -256,6 +256,18 @@ check_optimizer (const QmRecipe *recipe, QmError *error)
                        qm_optimizer_name (recipe->optimizer));
 }
 
+/* No class of Transformers is trained so. */
+static QmStatus
+check_teacher (const QmModelConfig *config, QmError *error)
+{
+  return qm_model_has_teacher (config)
+             ? qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                             "models of Transformers have no teacher, as this "
+                             "one has one: there is nothing that settings "
+                             "could be for")
+             : QM_OK;
+}
+
 static QmStatus
 run_export (Export *export, const char *format, QmError *error)
 {
@@ -267,6 +279,8 @@ run_export (Export *export, const char *format, QmError *error)
                                            : read_options (export, error);
   if (status == QM_OK)
     status = check_optimizer (&export->model.recipe, error);
+  if (status == QM_OK)
+    status = check_teacher (&export->model.config, error);
   if (status == QM_OK)
     status = find_accumulation (export, error);
   if (status != QM_OK)

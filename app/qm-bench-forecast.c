@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Which ways on several GPUs are measured first, and which not to the end. */
+/* Which ways on several GPUs are measured first, at which micro-batch, and
+ * which not to the end. */
 
 #include "app/qm-bench-probes.h"
 #include "app/qm-bench-search.h"
@@ -16,6 +17,13 @@
  * from pass to pass: what takes so many times as long is no near miss. */
 #define INTERVAL_UNKNOWN 2.0
 
+/* So many seconds of a pass measure it as well as more do. */
+#define SECONDS_ENOUGH 1.5
+
+/* What a step may take longer at a smaller micro-batch: no more than two
+ * measurements of the same differ by. */
+#define NO_SLOWER 1.005
+
 /* What a forecast is made from. */
 typedef struct Basis
 {
@@ -24,18 +32,18 @@ typedef struct Basis
   QmLinkTimes links;
   QmSpeeds speeds;
   const QmLevel *level;
+  QmExchange exchange;
+  bool known; /* enough for a prediction */
 } Basis;
 
-/* False where nothing is known of the GPU; a file that was named has to be
- * good. */
+/* Nothing has to be known of the GPU; a file that was named has to be good. */
 static QmStatus
-find_basis (QmBenchSearch *search, Basis *basis, bool *known, QmError *error)
+open_basis (QmBenchSearch *search, Basis *basis, QmError *error)
 {
   const QmBenchOptions *options = search->options;
   char folder[PATH_MAX], path[PATH_MAX + 32];
   QmStatus status = QM_OK;
 
-  *known = false;
   if (options->links != NULL)
     status = qm_link_times_load (options->links, &basis->links, error);
   if (status != QM_OK || search->gpu == NULL)
@@ -47,10 +55,15 @@ find_basis (QmBenchSearch *search, Basis *basis, bool *known, QmError *error)
   status = qm_bench_read_probes (search->catalog, NULL, &basis->probes,
                                  &basis->calibration, error);
   basis->level = qm_calibration_level (&basis->calibration, "engine");
-  *known = status == QM_OK && basis->level != NULL
-           && qm_speeds_of_gpu (&basis->calibration, search->gpu, search->gpus,
-                                QM_INTERCONNECT_OF_GPU, &basis->speeds, NULL)
-                  == QM_OK;
+  basis->known =
+      status == QM_OK && basis->level != NULL
+      && qm_speeds_of_gpu (&basis->calibration, search->gpu, search->gpus,
+                           QM_INTERCONNECT_OF_GPU, &basis->speeds, NULL)
+             == QM_OK;
+  if (basis->known)
+    basis->exchange =
+        qm_exchange_of (&basis->speeds, basis->level,
+                        basis->links.ranks > 0 ? &basis->links : NULL);
   return status;
 }
 
@@ -64,46 +77,92 @@ guess_step (const QmBenchSearch *search, const QmBenchEntry *entry)
   return entry->guess.pass * ceil ((double) recipe->batch_size / each);
 }
 
+/* Predicts an entry at a micro-batch; *found says whether that is possible. */
 static QmStatus
-forecast_entry (const QmBenchSearch *search,
-                const Basis *basis,
-                const QmExchange *exchange,
-                QmBenchEntry *entry,
-                QmError *error)
+predict (const QmBenchSearch *search,
+         const Basis *basis,
+         const QmBenchEntry *entry,
+         int64_t micro_batch,
+         QmWayFound *found,
+         QmError *error)
 {
   const QmBenchSearched *model = &search->models[entry->model];
-  QmWayFound found;
-  QmStatus status =
-      qm_way_find (&model->config, &model->recipe, &entry->options,
-                   search->device_bytes, exchange, basis->level, &found, error);
+  QmPlanOptions options = entry->options;
+  QmStatus status;
 
-  if (status == QM_OK && found.fits)
-    entry->step = found.prediction.step;
+  options.micro_batch = micro_batch;
+  status = qm_way_find (&model->config, &model->recipe, &options,
+                        search->device_bytes, &basis->exchange, basis->level,
+                        found, error);
+  found->fits = found->fits && status == QM_OK;
   return status == QM_STATUS_UNSUPPORTED ? QM_OK : status;
+}
+
+/* Takes the smallest micro-batch, of the largest and its halves, that is
+ * forecast to be as fast as the largest and has passes that are long enough. */
+static QmStatus
+shorten (const QmBenchSearch *search,
+         const Basis *basis,
+         QmBenchEntry *entry,
+         QmError *error)
+{
+  QmWayFound largest, half;
+  int64_t micro_batch = entry->options.micro_batch;
+  QmStatus status =
+      predict (search, basis, entry, micro_batch, &largest, error);
+  double pass = largest.prediction.pass;
+
+  while (status == QM_OK && largest.fits && micro_batch > 1
+         && pass > SECONDS_ENOUGH)
+    {
+      status = predict (search, basis, entry, micro_batch / 2, &half, error);
+      if (status != QM_OK || !half.fits
+          || half.prediction.step > NO_SLOWER * largest.prediction.step)
+        break;
+      micro_batch /= 2;
+      pass = half.prediction.pass;
+      entry->memory = half.memory;
+    }
+  entry->options.micro_batch = micro_batch;
+  return status;
+}
+
+QmStatus
+qm_bench_shorten (QmBenchSearch *search,
+                  QmBenchEntry *entries,
+                  size_t n,
+                  QmError *error)
+{
+  Basis basis = { 0 };
+  QmStatus status = open_basis (search, &basis, error);
+
+  for (size_t i = 0; i < n && status == QM_OK && basis.known; i++)
+    if (entries[i].fits && entries[i].state != QM_BENCH_NOT_RUN)
+      status = shorten (search, &basis, &entries[i], error);
+  qm_bench_clear_probes (&basis.probes);
+  return status;
 }
 
 QmStatus
 qm_bench_forecast_steps (QmBenchSearch *search, QmError *error)
 {
   Basis basis = { 0 };
-  QmExchange exchange;
-  bool known;
-  QmStatus status = find_basis (search, &basis, &known, error);
+  QmStatus status = open_basis (search, &basis, error);
 
-  search->interval = INTERVAL_UNKNOWN;
-  if (status == QM_OK && known)
-    {
-      exchange = qm_exchange_of (&basis.speeds, basis.level,
-                                 basis.links.ranks > 0 ? &basis.links : NULL);
-      search->interval = exp (basis.level->constants[QM_CONSTANT_SPREAD]);
-    }
+  search->interval = basis.known
+                         ? exp (basis.level->constants[QM_CONSTANT_SPREAD])
+                         : INTERVAL_UNKNOWN;
   for (size_t i = 0; i < search->n_entries && status == QM_OK; i++)
     {
       QmBenchEntry *entry = &search->entries[i];
+      QmWayFound found = { 0 };
 
       entry->step = guess_step (search, entry);
-      if (known && entry->fits && entry->state != QM_BENCH_NOT_RUN)
-        status = forecast_entry (search, &basis, &exchange, entry, error);
+      if (basis.known && entry->fits && entry->state != QM_BENCH_NOT_RUN)
+        status = predict (search, &basis, entry, entry->options.micro_batch,
+                          &found, error);
+      if (found.fits)
+        entry->step = found.prediction.step;
     }
   qm_bench_clear_probes (&basis.probes);
   if (search->options->no_cut)

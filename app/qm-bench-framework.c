@@ -164,6 +164,10 @@ prepare (Framework *f, QmError *error)
         qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                       "models of Transformers have no z_loss, as the recipe "
                       "has one");
+  if (status == QM_OK && qm_model_has_teacher (&f->model.config))
+    status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                           "models of Transformers have no teacher, as this "
+                           "one has one");
   if (status == QM_OK && f->model.recipe.ema_decay > 0)
     status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                            "the recipe has an average of weights (ema_decay), "

@@ -257,8 +257,6 @@ plan_entry (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
       snprintf (entry->reason, sizeof entry->reason, "%s", error->message);
       return QM_OK;
     }
-  if (status == QM_OK)
-    guess (search, entry);
   return status;
 }
 
@@ -266,18 +264,24 @@ static QmStatus
 list_model (QmBenchSearch *search, size_t model, QmError *error)
 {
   QmSearchConfig configs[QM_SEARCH_MOST];
+  QmBenchEntry entries[QM_SEARCH_MOST];
   size_t n = qm_search_configurations (search->methods, search->gpus, configs);
   QmStatus status = QM_OK;
 
   for (size_t i = 0; i < n && status == QM_OK; i++)
     {
-      QmBenchEntry entry = { .model = model,
-                             .config = configs[i],
-                             .rank = (int) i };
-
-      status = plan_entry (search, &entry, error);
-      if (status == QM_OK)
-        status = add (search, &entry, error);
+      entries[i] = (QmBenchEntry){ .model = model,
+                                   .config = configs[i],
+                                   .rank = (int) i };
+      status = plan_entry (search, &entries[i], error);
+    }
+  if (status == QM_OK && search->gpus > 1)
+    status = qm_bench_shorten (search, entries, n, error);
+  for (size_t i = 0; i < n && status == QM_OK; i++)
+    {
+      if (entries[i].state != QM_BENCH_NOT_RUN)
+        guess (search, &entries[i]);
+      status = add (search, &entries[i], error);
       if (status == QM_OK
           && wants_half (search, &search->entries[search->n_entries - 1]))
         status = qm_bench_add_half (search, search->n_entries - 1, error);

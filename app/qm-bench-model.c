@@ -33,6 +33,7 @@ static void
 say_other_head (const QmBenchOptions *options, const QmBenchModel *model)
 {
   if (model->config.other_head[0] != '\0'
+      && !qm_model_has_teacher (&model->config)
       && strcmp (options->command, "worker") != 0)
     qm_bench_say ("%s: architectures names %s; what is planned and trained "
                   "here is %s",

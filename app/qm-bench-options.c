@@ -26,7 +26,8 @@ enum
   EXPORT = 512,
   FRAMEWORK = 1024,
   LINKS = 2048,
-  WORKER = 4096,
+  ACCEPT = 4096,
+  WORKER = 8192,
   MODEL = PLAN | RUN | TRAIN,
   ELSEWHERE = EXPORT | FRAMEWORK,
   TOGETHER = RUN | TRAIN | SEARCH | LINKS | WORKER,
@@ -49,6 +50,7 @@ static const struct
   { "export", "settings for Transformers or DeepSpeed, from a result or not" },
   { "framework", "measure the same in PyTorch and Transformers" },
   { "links", "how fast devices exchange, with each other and with the host" },
+  { "accept", "hold a machine that was delivered against what was ordered" },
   { "worker", NULL }, /* which users do not call */
 };
 
@@ -98,10 +100,11 @@ static const Option known[] = {
     FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
   { "device", "ID", QM_OPTION_TEXT,
-    MODEL | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK | LINKS,
+    MODEL | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK | LINKS | ACCEPT,
     FIELD (device),
-    "cpu, cuda:0 (default: the first GPU, else cpu); with --gpus also several, "
-    "joined by commas (default: the first of them)" },
+    "cpu, cuda:0 (default: the first GPU, else cpu; of accept, all GPUs); with "
+    "--gpus, and of accept, also several, joined by commas (default: the first "
+    "of them)" },
   { "architecture", "N", QM_OPTION_TEXT,
     MODEL | CALIBRATE | CHECK | SEARCH | WORKER, FIELD (architecture),
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
@@ -159,6 +162,10 @@ static const Option known[] = {
     "are fitted to these rates: that they agree is no proof" },
   { "speeds", "FILE", QM_OPTION_TEXT, PREDICT, FIELD (speeds),
     "what calibrate found on another machine" },
+  { "against", "FILE", QM_OPTION_TEXT, ACCEPT, FIELD (against),
+    "what was ordered, as quartermaster proposal --acceptance writes it" },
+  { "load", "TIME", QM_OPTION_TEXT, ACCEPT, FIELD (load),
+    "of full load before each measurement, and of the measurement (10min)" },
   { "operators", NULL, QM_OPTION_FLAG, PLAN, FIELD (operators),
     "each call of a pass, with types and shapes" },
   { "repeat", "N", QM_OPTION_COUNT, RUN | SEARCH | WORKER, FIELD (repeat),
@@ -228,7 +235,7 @@ static const Option known[] = {
   { "tokens", "FILE", QM_OPTION_TEXT, TRAIN, FIELD (tokens),
     "little-endian 16-bit tokens" },
   { "images", "FILE", QM_OPTION_TEXT, TRAIN, FIELD (images),
-    "pixel_values and, but for vit_mae, labels (safetensors)" },
+    "pixel_values and labels, or what else the model needs (safetensors)" },
   { "mask-token", "N", QM_OPTION_TEXT, TRAIN, FIELD (mask_token),
     "that hides what bert and roberta have to tell (the last of the "
     "vocabulary)" },
@@ -254,7 +261,7 @@ static const Option known[] = {
     1 },
   { "json", NULL, QM_OPTION_FLAG,
     DEVICES | MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | RESULTS | ELSEWHERE
-        | LINKS,
+        | LINKS | ACCEPT,
     FIELD (json), "JSON, one object a line, instead of text" },
 };
 
@@ -341,7 +348,7 @@ qm_bench_print_help (const char *command)
           "  --version           the version\n\n"
           "Exit status: 0 done, 1 a file or value is wrong, 2 the command line "
           "is, 3 out\nof memory, 4 a device failed or is not there, 5 not "
-          "supported, 130 interrupted.\n");
+          "supported, 6 a machine\nis not accepted, 130 interrupted.\n");
 }
 
 bool

@@ -90,6 +90,14 @@ const char *qm_bench_search_transport (const QmBenchSearch *search);
 /* Seconds for a model on one number of several GPUs, where nothing was said. */
 #define QM_BENCH_SEARCH_SECONDS 90.0
 
+/* Halves the micro-batches of ways on several GPUs, which are the largest that
+ * fit, as long as a pass takes longer than measuring wants and a step is
+ * forecast to take no longer; where the GPU is not known, they stay. */
+QmStatus qm_bench_shorten (QmBenchSearch *search,
+                           QmBenchEntry *entries,
+                           size_t n,
+                           QmError *error);
+
 /* Forecasts a step of each entry of a search on several GPUs, and which are
  * clear losers: from the catalog and its plan where the GPU is known there,
  * else from operations alone. */

@@ -152,6 +152,7 @@ run_command (const QmBenchOptions *options)
     { "export", qm_bench_export, false },
     { "framework", qm_bench_framework, false },
     { "links", qm_bench_links, false },
+    { "accept", qm_bench_accept, false },
   };
 
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

@@ -27,6 +27,7 @@ enum
   QM_BENCH_FULL = 3,        /* device or host out of memory */
   QM_BENCH_DEVICE = 4,      /* a device failed, or there is none of that name */
   QM_BENCH_UNSUPPORTED = 5, /* understood, but nothing we can do */
+  QM_BENCH_REFUSED = 6,     /* a machine is not accepted */
   QM_BENCH_INTERRUPTED = 130
 };
 
@@ -48,7 +49,7 @@ typedef struct QmBenchOptions
   const char *schedule, *mask_token, *offload, *sharding;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
   const char *python, *format, *result, *link, *level, *speeds, *links;
-  const char *between;
+  const char *between, *against, *load;
   const char *rendezvous;
   int64_t repeat, validate, steps, warm_up, seed, patience, line, loss_rows;
   int64_t n_nodes, node, wait; /* node: -1 where it is not given */
@@ -324,6 +325,7 @@ int qm_bench_check (const QmBenchOptions *options);
 int qm_bench_train (const QmBenchOptions *options);
 int qm_bench_export (const QmBenchOptions *options);
 int qm_bench_framework (const QmBenchOptions *options);
+int qm_bench_accept (const QmBenchOptions *options);
 int qm_bench_links (const QmBenchOptions *options);
 int qm_bench_search (const QmBenchOptions *options);
 int qm_bench_results (const QmBenchOptions *options);

@@ -110,6 +110,20 @@ qm_cli_forecast (QmQuestion *question, const QmCatalog *catalog)
                    g_array_index (question->runs, QmRun, i).model);
 }
 
+void
+qm_cli_forecast_engine (QmQuestion *question,
+                        const char *model,
+                        const QmGpu *gpu,
+                        int gpus)
+{
+  g_autofree char *count = g_strdup_printf ("%d", gpus);
+
+  if (question->forecasts == NULL)
+    question->forecasts = qm_forecasts_new ();
+  predict (question->forecasts, model, "engine", gpu->id, count,
+           question->link);
+}
+
 /* A model whose times are to be audited. */
 typedef struct
 {

@@ -17,6 +17,13 @@ GPtrArray *qm_cli_forecast_ask (const char *const *arguments, GError **error);
  * and waits for it.  That it does not answer the advice says. */
 void qm_cli_forecast (QmQuestion *question, const QmCatalog *catalog);
 
+/* The same of what this project's engine takes on so many GPUs alone, whatever
+ * software the question is about. */
+void qm_cli_forecast_engine (QmQuestion *question,
+                             const char *model,
+                             const QmGpu *gpu,
+                             int gpus);
+
 /* What the times of a catalog are to be held against: asks qm-bench about all
  * models that have some, and waits for it.  What it does not answer is not
  * predicted.  (transfer full) */

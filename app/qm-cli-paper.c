@@ -179,11 +179,11 @@ append_table (GString *out,
           : 0;
 
   for (guint i = 0; i < table->n_columns; i++)
-    columns[i] =
-        (QmCliColumn){ .title = table->heads[i],
-                       .alignment =
-                           i == 0 || table->words ? QM_CLI_LEFT : QM_CLI_RIGHT,
-                       .shrink = LEAST_WIDTH };
+    columns[i] = (QmCliColumn){ .title = table->heads[i],
+                                .alignment = qm_paper_table_is_words (table, i)
+                                                 ? QM_CLI_LEFT
+                                                 : QM_CLI_RIGHT,
+                                .shrink = LEAST_WIDTH };
   shown = qm_cli_table_new (columns, table->n_columns);
   for (guint i = 0; i < table->rows->len; i++)
     {

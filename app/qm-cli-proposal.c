@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-proposal.h"
 
+#include "app/qm-cli-acceptance.h"
 #include "app/qm-cli-catalog.h"
 #include "app/qm-cli-forecast.h"
 #include "app/qm-cli-options.h"
@@ -28,6 +29,7 @@ typedef struct
 {
   QmCliQuestion question;
   QmCliPaper paper;
+  QmCliAcceptance acceptance;
   GStrv project;
 } Typed;
 
@@ -36,6 +38,7 @@ typed_clear (Typed *typed)
 {
   qm_cli_question_clear (&typed->question);
   qm_cli_paper_clear (&typed->paper);
+  qm_cli_acceptance_clear (&typed->acceptance);
   g_clear_pointer (&typed->project, g_strfreev);
 }
 
@@ -89,8 +92,32 @@ write_paper (const QmProposal *proposal,
   return FALSE;
 }
 
+/* What the machine is held against, where that is asked for. */
+static gboolean
+write_acceptance (const Typed *typed,
+                  const QmProposal *proposal,
+                  QmQuestion *question,
+                  QmPaper *paper,
+                  GError **error)
+{
+  const QmRequestTerms terms = qm_request_terms_default ();
+  g_autoptr (QmRequest) request = NULL;
+
+  if (typed->acceptance.file == NULL)
+    return TRUE;
+  request = qm_request_new (proposal->catalog, question, &terms, error);
+  return request != NULL
+         && qm_cli_acceptance_write (&typed->acceptance, question,
+                                     proposal->catalog, request, TRUE,
+                                     typed->paper.force, paper, error);
+}
+
 static int
-propose (QmProposal *proposal, const QmCliForm *form, GError **error)
+propose (const Typed *typed,
+         QmProposal *proposal,
+         QmQuestion *question,
+         const QmCliForm *form,
+         GError **error)
 {
   QmFunderRules *rules = load_rules ();
   g_autoptr (QmPaper) paper = NULL;
@@ -109,7 +136,8 @@ propose (QmProposal *proposal, const QmCliForm *form, GError **error)
              "advise” says why"));
       return QM_CLI_EXIT_BAD_INPUT;
     }
-  written = write_paper (proposal, paper, form, error);
+  written = write_acceptance (typed, proposal, question, paper, error)
+            && write_paper (proposal, paper, form, error);
   return !written                    ? QM_CLI_EXIT_BAD_INPUT
          : proposal->found.best >= 0 ? QM_CLI_EXIT_FOUND
                                      : QM_CLI_EXIT_NOTHING_FITS;
@@ -144,12 +172,14 @@ qm_cli_proposal (const char *const *arguments, GError **error)
                             _ ("Of a project that the machine is written off "
                                "to; 36 if not given"),
                             &typed.project);
+  qm_cli_acceptance_add_options (&typed.acceptance, options);
   qm_cli_paper_add_options (&typed.paper, options);
   parsed = qm_cli_options_parse (&verb, options, arguments, &files, error);
   if (parsed != QM_CLI_PARSE_READY)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
                                          : QM_CLI_EXIT_BAD_INPUT;
   if (!qm_cli_paper_read (&typed.paper, &form, error)
+      || !qm_cli_acceptance_check (&typed.acceptance, error)
       || !read_project (&typed, &proposal.project_months, error)
       || (catalog = qm_cli_catalog_load (error)) == NULL
       || (question =
@@ -165,5 +195,5 @@ qm_cli_proposal (const char *const *arguments, GError **error)
   proposal.advice = advice;
   proposal.found = qm_advice_recommend (advice, question->budget_minor,
                                         question->deadline_days);
-  return propose (&proposal, &form, error);
+  return propose (&typed, &proposal, question, &form, error);
 }

@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "app/qm-cli-acceptance.h"
 #include "app/qm-cli-catalog.h"
 #include "app/qm-cli-forecast.h"
 #include "app/qm-cli-json.h"
@@ -30,6 +31,7 @@ typedef struct
 {
   QmCliQuestion question;
   QmCliPaper paper;
+  QmCliAcceptance acceptance;
   GStrv against;
   GStrv warranty;
   GStrv host_memory;
@@ -43,6 +45,7 @@ typed_clear (Typed *typed)
 {
   qm_cli_question_clear (&typed->question);
   qm_cli_paper_clear (&typed->paper);
+  qm_cli_acceptance_clear (&typed->acceptance);
   g_clear_pointer (&typed->against, g_strfreev);
   g_clear_pointer (&typed->warranty, g_strfreev);
   g_clear_pointer (&typed->host_memory, g_strfreev);
@@ -74,6 +77,7 @@ add_options (Typed *typed, GArray *options)
   qm_cli_options_add_value (options, "id", 0, _ ("TEXT"),
                             _ ("Number of the request in a UBL document"),
                             &typed->id);
+  qm_cli_acceptance_add_options (&typed->acceptance, options);
   qm_cli_paper_add_options (&typed->paper, options);
   qm_cli_options_add_flag (options, "json",
                            _ ("Everything in JSON, for programs"),
@@ -253,6 +257,7 @@ compare (const Typed *typed,
 
 static gboolean
 write_request (const Typed *typed,
+               QmQuestion *question,
                const QmRequest *request,
                const QmCatalog *catalog,
                const QmQuoteComparison *comparison,
@@ -263,6 +268,11 @@ write_request (const Typed *typed,
   g_autoptr (GBytes) bytes = NULL;
   g_autofree char *id = NULL;
 
+  if (comparison == NULL)
+    paper = qm_request_paper_new (request);
+  if (!qm_cli_acceptance_write (&typed->acceptance, question, catalog, request,
+                                FALSE, form->force, paper, error))
+    return FALSE;
   if (typed->json || g_str_equal (form->format, "json"))
     {
       char *text = to_json (request, catalog, comparison);
@@ -278,9 +288,8 @@ write_request (const Typed *typed,
       return bytes != NULL
              && qm_cli_save (bytes, form->output, form->force, error);
     }
-  paper = comparison != NULL
-              ? qm_answers_paper_new (request, catalog, comparison)
-              : qm_request_paper_new (request);
+  if (comparison != NULL)
+    paper = qm_answers_paper_new (request, catalog, comparison);
   return qm_cli_paper_write (paper, form, error);
 }
 
@@ -317,6 +326,7 @@ qm_cli_quotes_request (const char *const *arguments, GError **error)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
                                          : QM_CLI_EXIT_BAD_INPUT;
   if (!qm_cli_paper_read (&typed.paper, &form, error)
+      || !qm_cli_acceptance_check (&typed.acceptance, error)
       || !read_terms (&typed, &terms, error)
       || (catalog = qm_cli_catalog_load (error)) == NULL
       || (question =
@@ -331,8 +341,8 @@ qm_cli_quotes_request (const char *const *arguments, GError **error)
   return request != NULL
                  && compare (&typed, catalog, asked, &comparison, &quotes,
                              error)
-                 && write_request (&typed, request, catalog, comparison, &form,
-                                   error)
+                 && write_request (&typed, question, request, catalog,
+                                   comparison, &form, error)
              ? QM_CLI_EXIT_FOUND
              : QM_CLI_EXIT_BAD_INPUT;
 }

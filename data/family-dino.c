@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The backbones of DINOv2, without and with registers, and of DINOv3, under a
- * head that classifies: of supervised training, not of the teacher and the
- * crops that they are named for.
+ * head that classifies: supervised training.  With head_n_prototypes it is the
+ * training that they are named for: class tokens of crops learn, through a head
+ * of their own, what a teacher says of others of the same image (Caron et al.
+ * 2021; Oquab et al. 2023, 4).  Transformers has no fields for that: they are
+ * called as in facebookresearch/dinov2, dinov2/configs.  Not there, by name:
+ * the loss of hidden patches (iBOT), the term that spreads features (KoLeo),
+ * gains of prototypes, which are 1 as in DINO, schedules of temperature, decay
+ * and weight decay, and the Gram anchoring of DINOv3; shares are made out of
+ * each micro-batch of a rank, not of the whole batch.
  *
  * DINOv2 is as Transformers 4 and 5 have it, but for dropout of hidden states,
  * which is behind attention, too, in 4 and not in 5: any is refused.  Of DINOv3
@@ -56,8 +63,40 @@
          QM_ACTIVATION_GELU)                                                 \
   }
 
+/* Temperatures that exponentials of cosines stay in fp32 with. */
+#define MIN_TEMPERATURE 0.03
+#define MAX_HEAD_LAYERS 16
+#define MAX_CROPS       64
+
+#define TAUGHT .apart = QM_FIELD_READ_APART | QM_FIELD_OPTIONAL
+
+#define DISTILLATION                                                           \
+  { ROW (prototypes, "head_n_prototypes", QM_FIELD_WHOLE, 0, QM_MAX_VOCAB, 0), \
+    TAUGHT },                                                                  \
+      { ROW (head_hidden, "head_hidden_dim", QM_FIELD_WHOLE, 1, QM_MAX_INNER,  \
+             2048),                                                            \
+        TAUGHT },                                                              \
+      { ROW (head_bottleneck, "head_bottleneck_dim", QM_FIELD_WHOLE, 1,        \
+             QM_MAX_INNER, 256),                                               \
+        TAUGHT },                                                              \
+      { ROW (head_layers, "head_nlayers", QM_FIELD_WHOLE, 2, MAX_HEAD_LAYERS,  \
+             3),                                                               \
+        TAUGHT },                                                              \
+      { ROW (local_crops, "local_crops_number", QM_FIELD_WHOLE, 1, MAX_CROPS,  \
+             8),                                                               \
+        TAUGHT },                                                              \
+      { ROW (local_size, "local_crops_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE,  \
+             96),                                                              \
+        TAUGHT },                                                              \
+  {                                                                            \
+    ROW (teacher_temperature, "teacher_temp", QM_FIELD_NUMBER,                 \
+         MIN_TEMPERATURE, 1, 0.07),                                            \
+        TAUGHT                                                                 \
+  }
+
 #define DINOV2                                                                 \
-  SIZES, { ROW (mlp_ratio, "mlp_ratio", QM_FIELD_WHOLE, 1, MAX_RATIO, 4) },    \
+  SIZES, DISTILLATION,                                                         \
+      { ROW (mlp_ratio, "mlp_ratio", QM_FIELD_WHOLE, 1, MAX_RATIO, 4) },       \
       { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 14) }, \
       { ROW (image_size, "image_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE,        \
              224) },                                                           \
@@ -81,6 +120,7 @@ static const QmField registers_fields[] = {
 
 static const QmField dinov3_fields[] = {
   SIZES,
+  DISTILLATION,
   { ROW (intermediate_size,
          "intermediate_size",
          QM_FIELD_WHOLE,
@@ -113,9 +153,38 @@ static const char *const nullable[] = {
   "pos_embed_shift",     "pos_embed_jitter", "pos_embed_rescale", NULL
 };
 
+/* Without prototypes, fields of what they need are nothing that we know. */
 static void
-read_common (QmJsonObject *object, QmDinoConfig *config)
+read_distillation (QmJsonObject *object, QmModelConfig *model)
 {
+  static const char *const names[] = { "prototypes",      "head_hidden",
+                                       "head_bottleneck", "head_layers",
+                                       "local_crops",     "local_size" };
+  QmDinoConfig *config = &model->dino;
+
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    {
+      const QmField *field = qm_family_field (model->family, names[i]);
+
+      if (i > 0 && config->prototypes == 0)
+        return;
+      *(int64_t *) (void *) ((char *) model + field->offset) =
+          qm_json_integer_or (object, field->key, (int64_t) field->min,
+                              (int64_t) field->max, (int64_t) field->absent);
+    }
+  config->teacher_temperature =
+      qm_json_number_or (object, "teacher_temp", MIN_TEMPERATURE, 1, 0.07);
+  if (object->status == QM_OK && config->local_size < config->patch_size)
+    qm_json_fail (object, "local_crops_size", QM_STATUS_INVALID,
+                  "is smaller than a patch");
+}
+
+static void
+read_common (QmJsonObject *object, QmModelConfig *model)
+{
+  QmDinoConfig *config = &model->dino;
+
+  read_distillation (object, model);
   config->classes = qm_config_classes (object);
   qm_config_problem (object);
   qm_config_check_heads (object, config->hidden_size, config->heads);
@@ -150,7 +219,7 @@ read_dinov2 (QmJsonObject *object, QmModelConfig *model)
 
   if (object->status != QM_OK)
     return;
-  read_common (object, config);
+  read_common (object, model);
   read_inner (object, config);
   config->key_bias = config->value_bias = config->query_bias;
   config->output_bias = config->mlp_bias = true;
@@ -180,7 +249,7 @@ read_dinov3 (QmJsonObject *object, QmModelConfig *model)
 
   if (object->status != QM_OK)
     return;
-  read_common (object, config);
+  read_common (object, model);
   config->move = number_or_none (object, "pos_embed_shift", 0, MAX_RESCALE, 0);
   config->jitter =
       number_or_none (object, "pos_embed_jitter", 1, MAX_RESCALE, 0);
@@ -236,9 +305,9 @@ patch_elements (const QmDinoConfig *config)
   return config->channels * config->patch_size * config->patch_size;
 }
 
-/* Without the head, of which `inputs` go into each class. */
+/* Of a crop, up to its class token. */
 static double
-count_flops (const QmDinoConfig *config, int64_t size, double inputs)
+count_backbone (const QmDinoConfig *config, int64_t size)
 {
   double hidden = (double) config->hidden_size;
   double n = (double) patches (config, size);
@@ -250,8 +319,54 @@ count_flops (const QmDinoConfig *config, int64_t size, double inputs)
                  + qm_count_attention (tokens, hidden);
 
   return qm_count_product (n, (double) patch_elements (config), hidden)
-         + (double) config->layers * layer
+         + (double) config->layers * layer;
+}
+
+/* Of a class token. */
+static double
+count_head (const QmDinoConfig *config)
+{
+  double hidden = (double) config->head_hidden;
+  double bottleneck = (double) config->head_bottleneck;
+
+  return qm_count_product (1, (double) config->hidden_size, hidden)
+         + (double) (config->head_layers - 2)
+               * qm_count_product (1, hidden, hidden)
+         + qm_count_product (1, hidden, bottleneck)
+         + qm_count_product (1, bottleneck, (double) config->prototypes);
+}
+
+static double
+count_global (const QmDinoConfig *config, int64_t size)
+{
+  return QM_DINO_GLOBAL_CROPS
+         * (count_backbone (config, size) + count_head (config));
+}
+
+static double
+count_flops (const QmDinoConfig *config, int64_t size, double inputs)
+{
+  if (config->prototypes > 0)
+    return 2 * count_global (config, size)
+           + (double) config->local_crops
+                 * (count_backbone (config, config->local_size)
+                    + count_head (config));
+  return count_backbone (config, size)
          + qm_count_product (1, inputs, (double) config->classes);
+}
+
+static double
+flops_of_teacher (const QmModelConfig *model, const QmRecipe *recipe)
+{
+  return model->dino.prototypes > 0
+             ? count_global (&model->dino, recipe->image_size)
+             : 0;
+}
+
+static bool
+has_teacher (const QmModelConfig *model)
+{
+  return model->dino.prototypes > 0;
 }
 
 static double
@@ -287,6 +402,20 @@ count_parameters (const QmDinoConfig *config)
          + config->layers * layer + qm_count_layer_norm (hidden);
 }
 
+/* Of what is on top of a backbone, which gives so many numbers. */
+static int64_t
+count_top (const QmDinoConfig *config, int64_t inputs)
+{
+  int64_t hidden = config->head_hidden;
+
+  if (config->prototypes == 0)
+    return qm_count_linear (inputs, config->classes, true);
+  return qm_count_linear (config->hidden_size, hidden, true)
+         + (config->head_layers - 2) * qm_count_linear (hidden, hidden, true)
+         + qm_count_linear (hidden, config->head_bottleneck, true)
+         + qm_count_linear (config->head_bottleneck, config->prototypes, false);
+}
+
 static int64_t
 parameters_dinov2 (const QmModelConfig *model)
 {
@@ -294,14 +423,14 @@ parameters_dinov2 (const QmModelConfig *model)
 
   return count_parameters (config)
          + (patches (config, config->image_size) + 1) * config->hidden_size
-         + qm_count_linear (2 * config->hidden_size, config->classes, true);
+         + count_top (config, 2 * config->hidden_size);
 }
 
 static int64_t
 parameters_dinov3 (const QmModelConfig *model)
 {
   return count_parameters (&model->dino)
-         + qm_count_linear (model->dino.hidden_size, model->dino.classes, true);
+         + count_top (&model->dino, model->dino.hidden_size);
 }
 
 const QmFamilyInfo qm_dinov2_family = {
@@ -315,6 +444,8 @@ const QmFamilyInfo qm_dinov2_family = {
   .nullable = nullable,
   .read = read_dinov2,
   .image_size = image_size,
+  .has_teacher = has_teacher,
+  .flops_ahead = flops_of_teacher,
   .flops = flops_dinov2,
   .parameters = parameters_dinov2,
 };
@@ -331,6 +462,8 @@ const QmFamilyInfo qm_dinov2_with_registers_family = {
   .nullable = nullable,
   .read = read_dinov2,
   .image_size = image_size,
+  .has_teacher = has_teacher,
+  .flops_ahead = flops_of_teacher,
   .flops = flops_dinov2,
   .parameters = parameters_dinov2,
 };
@@ -347,6 +480,8 @@ const QmFamilyInfo qm_dinov3_vit_family = {
   .read = read_dinov3,
   .write = write_dinov3,
   .image_fits = image_fits,
+  .has_teacher = has_teacher,
+  .flops_ahead = flops_of_teacher,
   .flops = flops_dinov3,
   .parameters = parameters_dinov3,
 };

@@ -90,6 +90,14 @@ qm_model_positions (const QmModelConfig *config)
   return info->positions != NULL ? info->positions (config) : 0;
 }
 
+bool
+qm_model_has_teacher (const QmModelConfig *config)
+{
+  const QmFamilyInfo *info = families[config->family];
+
+  return info->has_teacher != NULL && info->has_teacher (config);
+}
+
 int64_t
 qm_model_image_size (const QmModelConfig *config)
 {
@@ -183,6 +191,17 @@ field_json (const QmModelConfig *config, const QmField *field)
   return list_json (config, field);
 }
 
+bool
+qm_field_is_there (const QmModelConfig *config, const QmField *field)
+{
+  const void *value = qm_field_at (config, field);
+
+  if ((field->apart & QM_FIELD_OPTIONAL) == 0)
+    return true;
+  return field->kind == QM_FIELD_WHOLE ? *(const int64_t *) value != 0
+                                       : *(const double *) value > 0;
+}
+
 json_t *
 qm_model_config_json (const QmModelConfig *config, bool keys)
 {
@@ -193,7 +212,8 @@ qm_model_config_json (const QmModelConfig *config, bool keys)
   if (keys)
     json_object_set_new (object, "model_type", json_string (info->name));
   for (size_t i = 0; i < info->n_fields; i++)
-    if ((info->fields[i].apart & left_out) == 0)
+    if ((info->fields[i].apart & left_out) == 0
+        && qm_field_is_there (config, &info->fields[i]))
       json_object_set_new (object,
                            keys ? info->fields[i].key : info->fields[i].name,
                            field_json (config, &info->fields[i]));

@@ -32,7 +32,9 @@ enum
 {
   QM_FIELD_READ_APART = 1 << 0,
   QM_FIELD_WRITTEN_APART = 1 << 1,
-  QM_FIELD_UNLISTED = 1 << 2
+  QM_FIELD_UNLISTED = 1 << 2,
+  /* Where it is 0 it is not there: neither listed, nor written, nor in keys. */
+  QM_FIELD_OPTIONAL = 1 << 3
 };
 
 typedef struct QmField
@@ -85,6 +87,10 @@ typedef struct QmFamilyInfo
   int64_t (*image_size) (const QmModelConfig *config);
   /* Whether images of a size can be trained on.  May be NULL. */
   bool (*image_fits) (const QmModelConfig *config, int64_t size);
+  /* Whether the model has a teacher.  May be NULL. */
+  bool (*has_teacher) (const QmModelConfig *config);
+  /* Of its FLOPs, those that have no backward pass.  May be NULL. */
+  double (*flops_ahead) (const QmModelConfig *config, const QmRecipe *recipe);
   /* As data/flops.h has it. */
   double (*flops) (const QmModelConfig *config, const QmRecipe *recipe);
   int64_t (*parameters) (const QmModelConfig *config);
@@ -128,6 +134,9 @@ qm_layers_set (uint64_t *bits, int64_t layer, bool value)
   else
     bits[layer / 64] &= ~(UINT64_C (1) << (layer % 64));
 }
+
+/* Whether a configuration has a field: one that is optional may be missing. */
+bool qm_field_is_there (const QmModelConfig *config, const QmField *field);
 
 /* The fields of a configuration as an object: under the names of listings, or,
  * with `keys`, as a config.json has them, the model's type among them.  The

@@ -13,7 +13,11 @@ qm_flops_forward_sample (const QmModelConfig *config, const QmRecipe *recipe)
 double
 qm_flops_train_sample (const QmModelConfig *config, const QmRecipe *recipe)
 {
-  return 3 * qm_flops_forward_sample (config, recipe);
+  const QmFamilyInfo *info = qm_family_info (config->family);
+  double ahead =
+      info->flops_ahead != NULL ? info->flops_ahead (config, recipe) : 0;
+
+  return 3 * qm_flops_forward_sample (config, recipe) - 2 * ahead;
 }
 
 double

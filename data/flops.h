@@ -45,6 +45,15 @@
  *                        L layers of size h, t = p + 1 through M of size d;
  *                        patches that are hidden need not be projected, which
  *                        PyTorch does
+ *   dinov2, dinov3_vit   2p (c P^2) h + L (T + A) + 2hC     Oquab et al. 2023;
+ *                        s = p + 1 + registers; of DINOv2   Simeoni et al.
+ *                        4hC; T with gates 2s (4h^2 + 3hi)  2025
+ *    with prototypes     V_g = the same without classes,     Oquab et al. 2023,
+ *                        of two crops, V_l of each smaller   4; a row goes
+ *                        one: 2 V_g + l V_l + (2 + l) H of   through a head of
+ *                        the student, 2 V_g + 2 H of the     sizes d, b and K
+ *                        teacher, H = 2 (hd + (n - 2) d^2    prototypes, of n
+ *                        + db + bK)                          layers
  *   convnext             2 q_1 (c P^2) w_1                  Liu et al. 2022, 2
  *                        + sum over stages j > 1 of 2 q_j (4 w_(j-1)) w_j
  *                        + sum over stages j of
@@ -70,11 +79,13 @@
 /* FLOPs of the selective scan for every token, channel and state. */
 #define QM_MAMBA_SCAN_FLOPS 6
 
-/* Forward FLOPs of one sample (one sequence or one image). */
+/* Forward FLOPs of one sample (one sequence or one image, with all its crops),
+ * those of a teacher among them. */
 double qm_flops_forward_sample (const QmModelConfig *config,
                                 const QmRecipe *recipe);
 
-/* Forward and backward FLOPs of one sample: three times the forward. */
+/* Forward and backward FLOPs of one sample: three times the forward, but of a
+ * teacher, which has no backward pass, once. */
 double qm_flops_train_sample (const QmModelConfig *config,
                               const QmRecipe *recipe);
 

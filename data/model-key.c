@@ -97,6 +97,29 @@ add_stages (uint64_t *hash,
     }
 }
 
+/* Under their names, of those that are there: keys of models without them are
+ * older. */
+static void
+add_optional (uint64_t *hash,
+              const QmModelConfig *config,
+              const QmFamilyInfo *info)
+{
+  for (size_t i = 0; i < info->n_fields; i++)
+    {
+      const QmField *field = &info->fields[i];
+
+      if ((field->apart & QM_FIELD_OPTIONAL) == 0
+          || !qm_field_is_there (config, field))
+        continue;
+      for (const char *name = field->key; *name != '\0'; name++)
+        add_byte (hash, (unsigned char) *name);
+      if (field->kind == QM_FIELD_WHOLE)
+        add_field (hash, config, field);
+      else
+        add_number (hash, *(const double *) qm_field_at (config, field));
+    }
+}
+
 static void
 add_config (uint64_t *hash, const QmModelConfig *config)
 {
@@ -105,13 +128,16 @@ add_config (uint64_t *hash, const QmModelConfig *config)
   for (const char *name = info->name; *name != '\0'; name++)
     add_byte (hash, (unsigned char) *name);
   for (size_t i = 0; i < info->n_fields; i++)
-    add_field (hash, config, &info->fields[i]);
+    if ((info->fields[i].apart & QM_FIELD_OPTIONAL) == 0)
+      add_field (hash, config, &info->fields[i]);
   add_stages (hash, config, info);
   for (size_t i = 0; i < info->n_fields; i++)
-    if (info->fields[i].kind == QM_FIELD_NUMBER
-        || info->fields[i].kind == QM_FIELD_PROBABILITY)
+    if ((info->fields[i].apart & QM_FIELD_OPTIONAL) == 0
+        && (info->fields[i].kind == QM_FIELD_NUMBER
+            || info->fields[i].kind == QM_FIELD_PROBABILITY))
       add_number (hash,
                   *(const double *) qm_field_at (config, &info->fields[i]));
+  add_optional (hash, config, info);
 }
 
 static void

@@ -247,6 +247,9 @@ qm_recipe_apply (QmJsonObject *object,
   else
     check_text (object, config, recipe);
 
+  if (qm_model_has_teacher (config) && recipe->ema_decay <= 0)
+    qm_json_fail (object, "ema_decay", QM_STATUS_INVALID,
+                  "is missing: the teacher is the average of the weights");
   if (isnan (recipe->dropout))
     return object->status;
   if (set_number (config, "hidden_dropout", recipe->dropout))

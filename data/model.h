@@ -295,8 +295,9 @@ typedef struct QmEsmConfig
   bool norm_embeddings, tie_word_embeddings;
 } QmEsmConfig;
 
-/* dinov2, dinov2_with_registers and dinov3_vit: image classifiers on square
- * patches, a class token and registers, with layer scale. */
+/* dinov2, dinov2_with_registers and dinov3_vit: backbones on square patches, a
+ * class token and registers, with layer scale; image classifiers, or with
+ * prototypes students of a teacher that is the average of themselves. */
 typedef struct QmDinoConfig
 {
   int64_t hidden_size, layers, heads, intermediate_size;
@@ -313,7 +314,21 @@ typedef struct QmDinoConfig
   bool query_bias, key_bias, value_bias; /* of DINOv2 all alike */
   bool output_bias, mlp_bias;            /* of DINOv2 always */
   bool gated;
+  /* Of self-distillation, else all zero.  Teacher and student see two crops of
+   * every image, and the student some smaller ones besides. */
+  int64_t prototypes; /* that class tokens are told apart by */
+  int64_t head_hidden, head_bottleneck, head_layers;
+  int64_t local_crops, local_size;
+  double teacher_temperature;
 } QmDinoConfig;
+
+/* Crops that the teacher sees, and what logits of the student are divided by
+ * (Oquab et al. 2023, DINOv2: dinov2/train/ssl_meta_arch.py and
+ * dinov2/loss/dino_clstoken_loss.py). */
+#define QM_DINO_GLOBAL_CROPS        2
+#define QM_DINO_STUDENT_TEMPERATURE 0.1
+/* Rounds of Sinkhorn and Knopp. */
+#define QM_DINO_ROUNDS 3
 
 /* vit_mae: an encoder of the patches of an image that are not hidden, and a
  * decoder that tells the pixels of those that are. */
@@ -452,6 +467,10 @@ bool qm_family_has_dropout (QmFamily family);
 /* The most tokens that a sample may have; 0: there is no limit. */
 int64_t qm_model_positions (const QmModelConfig *config);
 
+/* Whether a model learns from a teacher, which is the average of its weights
+ * that the recipe has. */
+bool qm_model_has_teacher (const QmModelConfig *config);
+
 /* The only size that images may have, pixels a side; 0: the recipe says. */
 int64_t qm_model_image_size (const QmModelConfig *config);
 
@@ -464,7 +483,8 @@ double qm_model_initializer_range (const QmModelConfig *config);
 /* Puts the recipe's dropout into the configuration and refuses a recipe that
  * the model cannot be trained with: a text's for a model of images, more tokens
  * than it has positions, an image that has another size than its patches
- * expect, dropout where the family has none. */
+ * expect, dropout where the family has none, no average where that is the
+ * teacher. */
 QmStatus qm_model_apply_recipe (QmModelConfig *config,
                                 const QmRecipe *recipe,
                                 const char *file,

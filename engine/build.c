@@ -19,6 +19,35 @@ tensor_of (const QmBuilder *builder, QmValueId id)
   return qm_graph_tensor (builder->graph, id);
 }
 
+/* A parameter that was declared before, or QM_NO_VALUE where each is new. */
+static QmValueId
+declared (QmBuilder *builder, const char *name)
+{
+  QmGraph *graph = builder->graph;
+
+  if (!builder->again || graph->status != QM_OK)
+    return QM_NO_VALUE;
+  for (size_t i = 0; i < graph->n_parameters; i++)
+    {
+      size_t at = (builder->next + i) % graph->n_parameters;
+
+      if (strcmp (graph->parameters[at].name, name) == 0)
+        {
+          builder->next = at + 1;
+          return graph->parameters[at].value;
+        }
+    }
+  qm_graph_fail (graph, QM_STATUS_UNSUPPORTED, "%s was not there before", name);
+  return QM_NO_VALUE;
+}
+
+/* What reads a parameter, or its part. */
+static QmValueId
+as_read (QmBuilder *builder, QmValueId value)
+{
+  return builder->taught ? qm_graph_teacher (builder->graph, value) : value;
+}
+
 QmValueId
 qm_build_weight (QmBuilder *builder,
                  QmInitial initial,
@@ -28,14 +57,11 @@ qm_build_weight (QmBuilder *builder,
                  const char *suffix)
 {
   char name[192];
-  QmValueId value;
 
   snprintf (name, sizeof name, "%s%s", prefix, suffix);
-  value = qm_graph_value (builder->graph, QM_ROLE_PARAMETER,
-                          builder->options->type, columns > 0 ? 2 : 1,
-                          (int64_t[]){ rows, columns }, "%s", name);
-  qm_graph_parameter (builder->graph, value, initial, name, NULL);
-  return value;
+  return qm_build_parameter (builder, initial, builder->options->type,
+                             columns > 0 ? 2 : 1, (int64_t[]){ rows, columns },
+                             name);
 }
 
 QmValueId
@@ -46,11 +72,15 @@ qm_build_parameter (QmBuilder *builder,
                     const int64_t *shape,
                     const char *name)
 {
-  QmValueId value = qm_graph_value (builder->graph, QM_ROLE_PARAMETER, type,
-                                    rank, shape, "%s", name);
+  QmValueId value = declared (builder, name);
 
-  qm_graph_parameter (builder->graph, value, initial, name, NULL);
-  return value;
+  if (value == QM_NO_VALUE)
+    {
+      value = qm_graph_value (builder->graph, QM_ROLE_PARAMETER, type, rank,
+                              shape, "%s", name);
+      qm_graph_parameter (builder->graph, value, initial, name, NULL);
+    }
+  return as_read (builder, value);
 }
 
 QmAffine
@@ -376,17 +406,20 @@ stack_rows (QmBuilder *builder,
 {
   char text[192], other[192];
   int64_t width = columns > 0 ? columns : 1;
-  QmValueId value = qm_graph_view (builder->graph, stack, columns > 0 ? 2 : 1,
-                                   (int64_t[]){ part->rows, columns },
-                                   (int64_t[]){ width, 1 }, first * width);
+  QmValueId value;
 
   snprintf (text, sizeof text, "%s.%s", part->name, suffix);
+  if (builder->again)
+    return as_read (builder, declared (builder, text));
+  value = qm_graph_view (builder->graph, stack, columns > 0 ? 2 : 1,
+                         (int64_t[]){ part->rows, columns },
+                         (int64_t[]){ width, 1 }, first * width);
   snprintf (other, sizeof other, "%s.%s",
             part->alias != NULL ? part->alias : "", suffix);
   qm_graph_parameter (builder->graph, value,
                       columns > 0 ? QM_INITIAL_NORMAL : QM_INITIAL_ZERO, text,
                       part->alias != NULL ? other : NULL);
-  return value;
+  return as_read (builder, value);
 }
 
 QmValueId
@@ -399,7 +432,7 @@ qm_build_stack (QmBuilder *builder,
 {
   QmGraph *graph = builder->graph;
   QmType type = builder->options->type;
-  QmValueId weight, offsets = QM_NO_VALUE, packed;
+  QmValueId weight = QM_NO_VALUE, offsets = QM_NO_VALUE, packed;
   int64_t in, tokens, rows = 0, first = 0;
 
   if (graph->status != QM_OK)
@@ -408,11 +441,12 @@ qm_build_stack (QmBuilder *builder,
   in = tensor_of (builder, x)->shape[1];
   for (int i = 0; i < n; i++)
     rows += parts[i].rows;
-  weight = qm_graph_value (graph, QM_ROLE_PARAMETER, type, 2,
-                           (int64_t[]){ rows, in }, "%s", what);
+  if (!builder->again)
+    weight = qm_graph_value (graph, QM_ROLE_PARAMETER, type, 2,
+                             (int64_t[]){ rows, in }, "%s", what);
   packed = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 2,
                            (int64_t[]){ tokens, rows }, "%s", what);
-  if (bias)
+  if (bias && !builder->again)
     offsets = qm_graph_value (graph, QM_ROLE_PARAMETER, type, 1, &rows,
                               "%s bias", what);
   for (int i = 0; i < n; i++)

@@ -36,6 +36,13 @@ no_memory (QmError *error)
                        "the host is out of memory");
 }
 
+/* Images of a sample. */
+static int64_t
+images_of (const QmModelConfig *config)
+{
+  return qm_model_has_teacher (config) ? QM_DINO_GLOBAL_CROPS : 1;
+}
+
 /* A recipe of one step on the batch as it is. */
 static QmStatus
 describe_batch (Check *check, QmError *error)
@@ -48,13 +55,14 @@ describe_batch (Check *check, QmError *error)
   if (data == NULL)
     return qm_error_set (error, QM_STATUS_NOT_FOUND, file, 0, 0,
                          "there is no tensor '%s'", name);
-  if (data->rank != (images ? 4 : 2) || data->elements == 0)
+  if (data->rank != (images ? 4 : 2) || data->elements == 0
+      || data->shape[0] % images_of (&check->config) != 0)
     return qm_error_set (error, QM_STATUS_INVALID, file, 0, 0,
                          "tensor '%s' does not have the shape %s", name,
                          images ? "[batch, channels, height, width]"
                                 : "[batch, tokens]");
   check->recipe = (QmRecipe){
-    .batch_size = data->shape[0],
+    .batch_size = data->shape[0] / images_of (&check->config),
     .steps = 1,
     .sequence_length = images ? 0 : data->shape[1],
     .image_size = images ? data->shape[2] : 0,
@@ -63,6 +71,8 @@ describe_batch (Check *check, QmError *error)
     .beta2 = 0.999,
     .epsilon = 1e-8,
     .dropout = NAN,
+    /* Of a teacher, which begins as the student that it is checked with. */
+    .ema_decay = qm_model_has_teacher (&check->config) ? 0.5 : 0,
   };
   return qm_model_apply_recipe (&check->config, &check->recipe, file, error);
 }
@@ -267,6 +277,9 @@ load_tensor (Check *check, const QmStoredTensor *stored, QmError *error)
   if (strcmp (stored->name, "pixel_values") == 0
       && graph->pixels != QM_NO_VALUE)
     return load_floats (check, stored, graph->pixels, error);
+  if (strcmp (stored->name, "local_pixel_values") == 0
+      && graph->local_pixels != QM_NO_VALUE)
+    return load_floats (check, stored, graph->local_pixels, error);
   if (strcmp (stored->name, "noise") == 0 && graph->noise != QM_NO_VALUE)
     return load_floats (check, stored, graph->noise, error);
   if (strcmp (stored->name, "attention_mask") == 0 && graph->ids != QM_NO_VALUE)
@@ -281,8 +294,11 @@ load_batch (Check *check, QmError *error)
 {
   size_t n;
   const QmStoredTensor *all = qm_safetensors_all (check->batch, &n);
-  const char *needed =
-      check->plan->graph->noise != QM_NO_VALUE ? "noise" : "labels";
+  const QmGraph *graph = check->plan->graph;
+  const char *needed = graph->noise != QM_NO_VALUE ? "noise"
+                       : graph->local_pixels != QM_NO_VALUE
+                           ? "local_pixel_values"
+                           : "labels";
   QmStatus status = QM_OK;
 
   if (qm_safetensors_find (check->batch, needed) == NULL)

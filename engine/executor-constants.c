@@ -74,6 +74,79 @@ write_table (QmExecutor *executor, const QmTable *table, QmError *error)
   return status;
 }
 
+/* How much of a pixel `away` counts (Keys 1981). */
+static double
+cubic (double away, double a)
+{
+  double x = fabs (away);
+
+  if (x >= 2)
+    return 0;
+  return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1
+                : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+}
+
+/* Shares of the rows of one side in row `i` of the other, as PyTorch has them:
+ * those beyond the edges are the edges', or, of smooth ones, left out, of which
+ * fewer rows are means of more. */
+static void
+resize_side (const QmResizing *resizing, int64_t i, double *shares)
+{
+  int64_t from = resizing->from;
+  double scale = (double) from / (double) resizing->to, sum = 0;
+  double place = ((double) i + 0.5) * scale - 0.5;
+  double wide = resizing->smooth && scale > 1 ? scale : 1;
+  int64_t first = (int64_t) floor (place - 2 * wide);
+  int64_t last = (int64_t) ceil (place + 2 * wide);
+
+  for (int64_t j = 0; j < from; j++)
+    shares[j] = 0;
+  for (int64_t j = first; j <= last; j++)
+    {
+      double share =
+          cubic ((place - (double) j) / wide, resizing->smooth ? -0.5 : -0.75);
+
+      if (resizing->smooth && (j < 0 || j >= from))
+        continue;
+      shares[j < 0 ? 0 : j >= from ? from - 1 : j] += share;
+      sum += share;
+    }
+  for (int64_t j = 0; j < from; j++)
+    shares[j] /= sum;
+}
+
+static QmStatus
+write_resizing (QmExecutor *executor,
+                const QmResizing *resizing,
+                QmError *error)
+{
+  int64_t from = resizing->from, to = resizing->to, columns = 1 + from * from;
+  float *values = calloc ((size_t) ((1 + to * to) * columns), sizeof *values);
+  double *sides = malloc ((size_t) (2 * from) * sizeof *sides);
+  QmStatus status;
+
+  if (values == NULL || sides == NULL)
+    status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                           "the host is out of memory");
+  else
+    {
+      values[0] = 1;
+      for (int64_t i = 0; i < to * to; i++)
+        {
+          resize_side (resizing, i / to, sides);
+          resize_side (resizing, i % to, sides + from);
+          for (int64_t j = 0; j < from * from; j++)
+            values[(1 + i) * columns + 1 + j] =
+                (float) (sides[j / from] * sides[from + j % from]);
+        }
+      status =
+          qm_executor_write_floats (executor, resizing->value, values, error);
+    }
+  free (sides);
+  free (values);
+  return status;
+}
+
 QmStatus
 qm_executor_write_constants (QmExecutor *executor, QmError *error)
 {
@@ -86,5 +159,7 @@ qm_executor_write_constants (QmExecutor *executor, QmError *error)
   for (int i = 0; i < QM_GRAPH_TABLES && status == QM_OK; i++)
     if (graph->tables[i].value != QM_NO_VALUE)
       status = write_table (executor, &graph->tables[i], error);
+  if (status == QM_OK && graph->resizing.value != QM_NO_VALUE)
+    status = write_resizing (executor, &graph->resizing, error);
   return status;
 }

@@ -208,6 +208,37 @@ qm_executor_read_floats (QmExecutor *executor,
   return status;
 }
 
+static QmStatus
+copy_all (
+    QmExecutor *executor, QmType type, char *from, QmValueId to, QmError *error)
+{
+  const QmPlan *plan = executor->plan;
+  QmOpCall copy = { .op = QM_OP_COPY };
+
+  copy.inputs[0] = qm_tensor_dense (type, 1, &plan->slab, from);
+  copy.outputs[0] = qm_executor_bind (executor, to);
+  return qm_executor_queue (executor, &copy, error);
+}
+
+QmStatus
+qm_executor_teach (QmExecutor *executor, QmError *error)
+{
+  const QmPlan *plan = executor->plan;
+  const QmRegions *regions = &executor->regions;
+  QmStatus status;
+
+  if (!qm_model_has_teacher (&plan->config))
+    return QM_OK;
+  if (plan->teacher == QM_NO_VALUE)
+    return copy_all (executor, QM_TYPE_F32, regions->weights, plan->average,
+                     error);
+  status =
+      copy_all (executor, QM_TYPE_F32, regions->master, plan->average, error);
+  return status == QM_OK ? copy_all (executor, plan->type, regions->weights,
+                                     plan->teacher, error)
+                         : status;
+}
+
 QmStatus
 qm_executor_read_average (QmExecutor *executor,
                           size_t parameter,

@@ -526,6 +526,8 @@ qm_executor_initialise (QmExecutor *executor, QmError *error)
     status = write_rng (executor, plan->options.rank, error);
   if (status == QM_OK)
     status = clear_up (executor, error);
+  if (status == QM_OK)
+    status = qm_executor_teach (executor, error);
   if (status != QM_OK)
     return status;
   return executor->side != NULL ? qm_host_side_publish (executor->side, error)
@@ -583,6 +585,8 @@ qm_executor_random_batch (QmExecutor *executor, QmError *error)
         draw_indices (executor, graph->labels, SITE_BATCH + 1, classes, error);
   if (status == QM_OK)
     status = draw_floats (executor, graph->pixels, SITE_BATCH + 2, error);
+  if (status == QM_OK)
+    status = draw_floats (executor, graph->local_pixels, SITE_BATCH + 4, error);
   return status == QM_OK
              ? draw_floats (executor, graph->noise, SITE_BATCH + 3, error)
              : status;

@@ -47,7 +47,12 @@ QmStream *qm_executor_stream (QmExecutor *executor);
 /* Bytes that were allocated on the device. */
 uint64_t qm_executor_allocated (const QmExecutor *executor);
 
-/* Draws the weights as the configuration says, before anything is trained. */
+/* Has the teacher, if there is one, begin as what the student is now: after
+ * weights were set from outside, and before they are trained. */
+QmStatus qm_executor_teach (QmExecutor *executor, QmError *error);
+
+/* Draws the weights as the configuration says, before anything is trained; a
+ * teacher begins with them. */
 QmStatus qm_executor_initialise (QmExecutor *executor, QmError *error);
 
 /* Fills the inputs with random data. */

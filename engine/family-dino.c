@@ -24,7 +24,7 @@ add_alias (QmBuilder *builder, const Layer *layer, size_t n, const char *name)
 {
   QmGraph *graph = builder->graph;
 
-  for (size_t i = 0; i < n && graph->status == QM_OK; i++)
+  for (size_t i = 0; i < n && graph->status == QM_OK && !builder->again; i++)
     {
       QmParameter *parameter = &graph->parameters[graph->n_parameters - n + i];
       const char *alias =
@@ -84,8 +84,9 @@ add_scaled (QmBuilder *builder,
   snprintf (text, sizeof text, "%s%s.lambda1", layer->prefix, name);
   gamma = qm_build_parameter (builder, QM_INITIAL_CONSTANT, QM_TYPE_F32, 1,
                               &config->hidden_size, text);
-  qm_graph_initial (graph, QM_INITIAL_CONSTANT,
-                    (double[QM_INITIAL_AMOUNTS]){ config->layer_scale_init });
+  if (!builder->again)
+    qm_graph_initial (graph, QM_INITIAL_CONSTANT,
+                      (double[QM_INITIAL_AMOUNTS]){ config->layer_scale_init });
   add_alias (builder, layer, 1, name);
   y = qm_graph_like (graph, branch, QM_ROLE_TEMPORARY, type, "scaled");
   node = qm_graph_append (graph, QM_OP_LAYER_SCALE);
@@ -236,6 +237,7 @@ feed_forward (QmBuilder *builder, const Layer *layer, QmValueId x)
 static QmValueId
 embed_patches (QmBuilder *builder,
                const QmDinoConfig *config,
+               QmValueId pixels,
                const char *prefix)
 {
   QmGraph *graph = builder->graph;
@@ -253,9 +255,19 @@ embed_patches (QmBuilder *builder,
                         (int64_t[]){ hidden, config->channels * side * side });
   projection.bias =
       qm_build_weight (builder, QM_INITIAL_ZERO, hidden, 0, prefix, "bias");
-  return qm_build_linear (
-      builder, qm_build_patches (builder, graph->pixels, QM_NO_VALUE, side),
-      &projection);
+  return qm_build_linear (builder,
+                          qm_build_patches (builder, pixels, QM_NO_VALUE, side),
+                          &projection);
+}
+
+/* Patches a side. */
+static int64_t
+side_of (QmBuilder *builder, const QmDinoConfig *config, QmValueId pixels)
+{
+  return builder->graph->status == QM_OK
+             ? qm_graph_tensor (builder->graph, pixels)->shape[2]
+                   / config->patch_size
+             : 1;
 }
 
 /* `n` tokens of parameters [1, n, hidden], as rows. */
@@ -277,12 +289,70 @@ token_weights (QmBuilder *builder,
   return qm_graph_reshape (builder->graph, value, 2, (int64_t[]){ n, hidden });
 }
 
+/* Positions of `side` x `side` patches, made of those of more or fewer, in
+ * fp32. */
+static QmValueId
+resize (QmBuilder *builder,
+        const QmDinoConfig *config,
+        QmValueId position,
+        int64_t from,
+        int64_t side,
+        bool smooth)
+{
+  QmGraph *graph = builder->graph;
+  int64_t n = 1 + side * side, all = 1 + from * from;
+  int64_t hidden = config->hidden_size;
+  QmResizing *resizing = &graph->resizing;
+  QmValueId y, table;
+  QmNode *node;
+
+  if (resizing->value == QM_NO_VALUE)
+    *resizing =
+        (QmResizing){ qm_graph_value (graph, QM_ROLE_CONSTANT, QM_TYPE_F32, 2,
+                                      (int64_t[]){ n, all },
+                                      "resizing of positions"),
+                      from, side, smooth };
+  position = qm_build_cast (builder, position, QM_TYPE_F32);
+  position =
+      qm_graph_reshape (graph, position, 4, (int64_t[]){ 1, 1, all, hidden });
+  table =
+      qm_graph_reshape (graph, resizing->value, 4, (int64_t[]){ 1, 1, n, all });
+  y = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 4,
+                      (int64_t[]){ 1, 1, n, hidden }, "resized positions");
+  node = qm_graph_append (graph, QM_OP_MATMUL);
+  node->attributes.scale = 1;
+  node->inputs[0] = table;
+  node->inputs[1] = position;
+  node->outputs[0] = y;
+  return qm_graph_reshape (graph, y, 2, (int64_t[]){ n, hidden });
+}
+
+static QmValueId
+positions (QmBuilder *builder,
+           const QmModelConfig *model,
+           int64_t side,
+           const char *prefix)
+{
+  const QmDinoConfig *config = &model->dino;
+  int64_t from = config->image_size / config->patch_size;
+  QmValueId position =
+      token_weights (builder, config, QM_INITIAL_NORMAL, 1 + from * from,
+                     prefix, "position_embeddings");
+
+  return side == from
+             ? position
+             : resize (builder, config, position, from, side,
+                       model->family == QM_FAMILY_DINOV2_WITH_REGISTERS);
+}
+
 static QmValueId
 embed (QmBuilder *builder,
-       const QmDinoConfig *config,
+       const QmModelConfig *model,
+       QmValueId pixels,
        bool newer,
        const char *prefix)
 {
+  const QmDinoConfig *config = &model->dino;
   QmGraph *graph = builder->graph;
   int64_t hidden = config->hidden_size, registers = config->registers;
   QmValueId token = token_weights (builder, config, QM_INITIAL_NORMAL, 1,
@@ -292,16 +362,15 @@ embed (QmBuilder *builder,
   QmNode *node;
 
   if (!newer)
-    position = token_weights (builder, config, QM_INITIAL_NORMAL,
-                              builder->length - registers, prefix,
-                              "position_embeddings");
+    position =
+        positions (builder, model, side_of (builder, config, pixels), prefix);
   if (registers > 0)
     others = token_weights (builder, config,
                             newer ? QM_INITIAL_NORMAL : QM_INITIAL_ZERO,
                             registers, prefix, "register_tokens");
   snprintf (name, sizeof name, "%sembeddings.patch_embeddings.%s", prefix,
             newer ? "" : "projection.");
-  patches = embed_patches (builder, config, name);
+  patches = embed_patches (builder, config, pixels, name);
   y = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->residual, 2,
                       (int64_t[]){ builder->batch * builder->length, hidden },
                       "embeddings");
@@ -409,28 +478,48 @@ build_inputs (QmBuilder *builder, const QmDinoConfig *config, int64_t size)
                                   (int64_t[]){ builder->batch, 1 }, "labels");
 }
 
+QmValueId
+qm_build_dino_tokens (QmBuilder *builder,
+                      const QmModelConfig *model,
+                      QmValueId pixels)
+{
+  const QmDinoConfig *config = &model->dino;
+  bool newer = model->family == QM_FAMILY_DINOV3_VIT;
+  int64_t side = side_of (builder, config, pixels);
+  const char *prefix = newer ? ""
+                       : model->family == QM_FAMILY_DINOV2
+                           ? "dinov2."
+                           : "dinov2_with_registers.";
+  QmValueId table, x;
+  QmAffine last;
+
+  if (builder->graph->status != QM_OK)
+    return QM_NO_VALUE;
+  builder->batch = qm_graph_tensor (builder->graph, pixels)->shape[0];
+  builder->length = side * side + 1 + config->registers;
+  x = embed (builder, model, pixels, newer, prefix);
+  table = newer ? angles (builder, config, side) : QM_NO_VALUE;
+  x = build_layers (builder, x, config, newer, prefix, table);
+  last = qm_build_norm_weights (builder, config->hidden_size, true, prefix,
+                                newer ? "norm" : "layernorm");
+  return qm_build_norm (builder, x, &last, config->layer_norm_eps);
+}
+
 void
 qm_build_dino (QmBuilder *builder, const QmModelConfig *model)
 {
   const QmDinoConfig *config = &model->dino;
   bool newer = model->family == QM_FAMILY_DINOV3_VIT;
-  int64_t size = newer ? builder->image_size : config->image_size;
-  int64_t side = size / config->patch_size;
-  const char *prefix = newer ? ""
-                       : model->family == QM_FAMILY_DINOV2
-                           ? "dinov2."
-                           : "dinov2_with_registers.";
-  QmValueId table, x, weight, bias;
-  QmAffine last;
+  QmValueId x, weight, bias;
 
-  builder->length = side * side + 1 + config->registers;
-  build_inputs (builder, config, size);
-  x = embed (builder, config, newer, prefix);
-  table = newer ? angles (builder, config, side) : QM_NO_VALUE;
-  x = build_layers (builder, x, config, newer, prefix, table);
-  last = qm_build_norm_weights (builder, config->hidden_size, true, prefix,
-                                newer ? "norm" : "layernorm");
-  x = qm_build_norm (builder, x, &last, config->layer_norm_eps);
+  if (config->prototypes > 0)
+    {
+      qm_build_dino_pair (builder, model);
+      return;
+    }
+  build_inputs (builder, config,
+                newer ? builder->image_size : config->image_size);
+  x = qm_build_dino_tokens (builder, model, builder->graph->pixels);
   x = pool (builder, config, newer, x);
   weight = qm_build_vocab_weight (builder, config->classes,
                                   (newer ? 1 : 2) * config->hidden_size,

@@ -41,6 +41,11 @@ typedef struct QmBuilder
   double logit_cap;      /* what logits are capped to; 0: they are not */
   int64_t batch, length; /* length in tokens, class token and all */
   int64_t image_size;    /* pixels a side */
+  /* Whether it is a teacher that is built, which reads averages of the weights
+   * that are declared; and whether weights are there already and are used once
+   * more, in the order in which they were declared. */
+  bool taught, again;
+  size_t next;    /* the parameter that is probably asked for */
   QmValueId load; /* of experts, a row a layer; QM_NO_VALUE: nobody asks */
   int64_t loads;  /* rows so far */
 } QmBuilder;
@@ -56,6 +61,13 @@ void qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_esm (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_dino (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_mae (QmBuilder *builder, const QmModelConfig *model);
+
+/* DINO's training with teacher and crops, and its backbone: the normed tokens
+ * of images, of which it sets the builder's batch and length. */
+void qm_build_dino_pair (QmBuilder *builder, const QmModelConfig *model);
+QmValueId qm_build_dino_tokens (QmBuilder *builder,
+                                const QmModelConfig *model,
+                                QmValueId pixels);
 
 /* Declares a parameter of any shape and type. */
 QmValueId qm_build_parameter (QmBuilder *builder,

@@ -96,6 +96,30 @@ before_activation (QmGradients *g, QmGraph *graph, const QmNode *node)
   return dpre;
 }
 
+/* Weights that are made of something, as those that are normed are, have their
+ * gradient summed in fp32 for itself. */
+static QmValueId
+begin_weights (QmGradients *g, QmGraph *graph, QmValueId weights)
+{
+  QmValueId sum;
+
+  if (graph->status != QM_OK
+      || graph->values[graph->values[weights].owner].role == QM_ROLE_PARAMETER)
+    return qm_gradient_of_parameter (g, weights);
+  sum = qm_graph_like (graph, weights, QM_ROLE_TEMPORARY, QM_TYPE_F32,
+                       "gradient of weights");
+  qm_graph_append (graph, QM_OP_FILL)->outputs[0] = sum;
+  return sum;
+}
+
+static void
+end_weights (QmGradients *g, QmGraph *graph, QmValueId weights, QmValueId sum)
+{
+  if (graph->status == QM_OK
+      && graph->values[graph->values[weights].owner].role != QM_ROLE_PARAMETER)
+    qm_gradient_give (g, weights, sum);
+}
+
 static void
 linear_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
@@ -111,12 +135,13 @@ linear_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
       backward->inputs[1] = node->inputs[1];
       backward->outputs[0] = dx;
     }
-  dx = qm_gradient_of_parameter (g, node->inputs[1]);
+  dx = begin_weights (g, graph, node->inputs[1]);
   backward = qm_graph_append (graph, QM_OP_LINEAR_WEIGHT_GRAD);
   backward->attributes.padded = node->attributes.padded;
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[0];
   backward->outputs[0] = dx;
+  end_weights (g, graph, node->inputs[1], dx);
   if (node->inputs[2] == QM_NO_VALUE)
     return;
   dx = qm_gradient_of_parameter (g, node->inputs[2]);
@@ -381,12 +406,19 @@ class_token_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   QmValueId sums[4] = { QM_NO_VALUE, QM_NO_VALUE, QM_NO_VALUE, QM_NO_VALUE };
   QmNode *backward;
 
-  /* Of the token, positions and registers. */
-  for (int i = 1; i < 4; i++)
+  /* Of the token, positions and registers; positions may be constants, or made
+   * of others. */
+  for (int i = 1; i < 4 && graph->status == QM_OK; i++)
     if (node->inputs[i] != QM_NO_VALUE
         && graph->values[graph->values[node->inputs[i]].owner].role
                == QM_ROLE_PARAMETER)
       sums[i] = qm_gradient_of_parameter (g, node->inputs[i]);
+    else
+      {
+        sums[i] = qm_gradient_place (g, node->inputs[i]);
+        if (sums[i] != QM_NO_VALUE)
+          qm_graph_append (graph, QM_OP_FILL)->outputs[0] = sums[i];
+      }
   backward = append (graph, QM_OP_CLASS_TOKEN_BACKWARD, node);
   backward->inputs[0] = dy;
   backward->outputs[0] = dx;
@@ -641,6 +673,7 @@ qm_gradient_rule (QmOp op)
     case QM_OP_CROSS_ENTROPY:
     case QM_OP_BALANCE:
     case QM_OP_PIXEL_LOSS:
+    case QM_OP_TEACHER_LOSS:
       return loss_rule;
     case QM_OP_ROUTE:
       return route_rule;

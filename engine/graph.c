@@ -23,7 +23,8 @@ qm_graph_new (void)
   if (graph == NULL)
     return NULL;
   graph->ids = graph->types = graph->labels = graph->pixels = QM_NO_VALUE;
-  graph->noise = QM_NO_VALUE;
+  graph->noise = graph->local_pixels = QM_NO_VALUE;
+  graph->resizing.value = QM_NO_VALUE;
   for (int i = 0; i < QM_GRAPH_TABLES; i++)
     graph->tables[i].value = QM_NO_VALUE;
   for (int i = 0; i < QM_GRAPH_ROTARIES; i++)
@@ -139,7 +140,10 @@ qm_graph_value (QmGraph *graph,
                 const char *name,
                 ...)
 {
-  QmValue value = { .owner = QM_NO_VALUE, .role = role, .block = graph->block };
+  QmValue value = { .owner = QM_NO_VALUE,
+                    .role = role,
+                    .teacher = QM_NO_VALUE,
+                    .block = graph->block };
   char text[192];
   va_list arguments;
 
@@ -210,6 +214,27 @@ qm_graph_same_part (QmGraph *graph, QmValueId target, QmValueId view)
   value = graph->values[view];
   return qm_graph_view (graph, target, value.tensor.rank, value.tensor.shape,
                         value.tensor.stride, value.offset);
+}
+
+QmValueId
+qm_graph_teacher (QmGraph *graph, QmValueId value)
+{
+  QmValueId owner, teacher;
+
+  if (graph->status != QM_OK || value == QM_NO_VALUE)
+    return QM_NO_VALUE;
+  owner = graph->values[value].owner;
+  teacher = graph->values[owner].teacher;
+  if (teacher == QM_NO_VALUE)
+    {
+      teacher =
+          qm_graph_like_owner (graph, owner, QM_ROLE_TEACHER,
+                               graph->values[owner].tensor.type, "teacher's");
+      if (teacher == QM_NO_VALUE)
+        return QM_NO_VALUE;
+      graph->values[owner].teacher = teacher;
+    }
+  return qm_graph_same_part (graph, teacher, value);
 }
 
 QmValueId

@@ -31,6 +31,7 @@ typedef enum QmRole
   QM_ROLE_STATE,     /* small; lives from step to step */
   QM_ROLE_PARAMETER, /* weights, in the type of the products */
   QM_ROLE_GRADIENT,  /* of an owner of parameters, f32, laid out like it */
+  QM_ROLE_TEACHER,   /* averages of parameters, as products read them */
   QM_ROLE_MOMENT,    /* of the optimizer, f32, of all parameters in one piece */
   QM_ROLE_TEMPORARY  /* lives from its first to its last use in a pass */
 } QmRole;
@@ -45,6 +46,8 @@ typedef struct QmValue
   int64_t offset;  /* elements from the beginning of the owner */
   int64_t room;    /* of an owner: elements of memory */
   QmRole role;
+  QmValueId teacher; /* of an owner of parameters: what a teacher reads in its
+                        place, of the same layout; QM_NO_VALUE */
   int32_t block;    /* of an owner: the one that it is in, from 1; 0: outside of
                        blocks; QM_BLOCK_OF_WRITER */
   const char *name; /* for people; never NULL */
@@ -117,6 +120,15 @@ typedef struct QmTable
 /* Encoder and decoder. */
 #define QM_GRAPH_TABLES 2
 
+/* A constant: how positions of fewer patches are made of those of others, as
+ * PyTorch resizes images (bicubic); that of the class token stays. */
+typedef struct QmResizing
+{
+  QmValueId value;  /* f32 [1 + to x to, 1 + from x from]; QM_NO_VALUE: none */
+  int64_t from, to; /* patches a side */
+  bool smooth;      /* what is made smaller is a mean of more */
+} QmResizing;
+
 /* Layers with windows may have angles of their own. */
 #define QM_GRAPH_ROTARIES 2
 
@@ -136,9 +148,11 @@ typedef struct QmGraph
 
   /* Inputs; QM_NO_VALUE where the family has none. */
   QmValueId ids, types, labels, pixels;
-  QmValueId noise; /* f32 [batch, patches], where nothing is drawn */
+  QmValueId local_pixels; /* of the smaller crops that a student alone sees */
+  QmValueId noise;        /* f32 [batch, patches], where nothing is drawn */
   QmRotary rotary[QM_GRAPH_ROTARIES]; /* from the first on */
   QmTable tables[QM_GRAPH_TABLES];    /* the same */
+  QmResizing resizing;
   /* State. */
   QmValueId rng, state, loss;
   QmValueId logits;
@@ -218,6 +232,9 @@ void qm_graph_transposed (QmGraph *graph);
 /* Says that files may have the newest parameter as a part of a tensor of that
  * name and of the shape of its owner. */
 void qm_graph_packed (QmGraph *graph, const char *name);
+
+/* What a teacher reads in the place of a part of a parameter. */
+QmValueId qm_graph_teacher (QmGraph *graph, QmValueId value);
 
 /* Says how the newest parameter begins, where that needs numbers. */
 void qm_graph_initial (QmGraph *graph,

@@ -18,6 +18,10 @@
  * any other. */
 #define SECONDS_OF_LONG_PASS 1.0
 
+/* A first pass that takes so long, without anything to choose, is as good as
+ * another to see that a way is no near miss: the host queues faster. */
+#define SECONDS_TO_JUDGE 0.5
+
 /* A GPU that was idle is faster than it can stay: for the first second or so
  * its power is below the limit that later holds its clocks back.  It is kept
  * busy for so many seconds before anything is timed.  After a measurement it
@@ -316,26 +320,37 @@ is_cut (Measurement *m, bool *cut, QmError *error)
   return any_of_them (m, cut, error);
 }
 
+/* One pass that is not the last of a step; *chose: for some of its products an
+ * algorithm had to be found. */
+static QmStatus
+warm_up_other (Measurement *m, bool *chose, QmError *error)
+{
+  uint64_t choices = qm_device_choices (m->device);
+  double begin = now ();
+  QmStatus status = run_pass (m->executor, error);
+
+  if (status == QM_OK)
+    status = qm_executor_synchronize (m->executor, error);
+  m->pass = now () - begin;
+  *chose = qm_device_choices (m->device) > choices;
+  if (status == QM_OK)
+    status = any_of_them (m, chose, error);
+  if (status == QM_OK)
+    status = agree_on_most (m, &m->pass, 1, error);
+  return status == QM_OK ? report (m, 1, error) : status;
+}
+
 /* So far all passes were the last of a step, whose exchange may take as long as
- * they; one of the others, of which the first chooses its products, tells what
- * most of a step takes. */
+ * they; one of the others tells what most of a step takes. */
 static QmStatus
 try_other (Measurement *m, QmError *error)
 {
-  QmStatus status = QM_OK;
+  bool chose;
+  QmStatus status = warm_up_other (m, &chose, error);
 
-  for (int i = 0; i < WARM_UPS && status == QM_OK; i++)
-    {
-      double begin = now ();
-
-      status = run_pass (m->executor, error);
-      if (status == QM_OK)
-        status = qm_executor_synchronize (m->executor, error);
-      m->pass = now () - begin;
-      if (status == QM_OK)
-        status = report (m, 1, error);
-    }
-  return status == QM_OK ? agree_on_most (m, &m->pass, 1, error) : status;
+  return status == QM_OK && (chose || m->pass < SECONDS_TO_JUDGE)
+             ? warm_up_other (m, &chose, error)
+             : status;
 }
 
 static QmStatus
@@ -349,24 +364,37 @@ judge (Measurement *m, bool *cut, QmError *error)
   return status == QM_OK ? is_cut (m, cut, error) : status;
 }
 
+/* Passes before the clock, one or two; what is cut is known after the first, if
+ * that tells it.  *busy: since when nothing but passes ran. */
+static QmStatus
+warm_up_passes (
+    Measurement *m, double *tuned, double *busy, bool *cut, QmError *error)
+{
+  uint64_t choices = qm_device_choices (m->device);
+  QmStatus status = warm_up_once (m, error);
+  bool chose = qm_device_choices (m->device) > choices, again, tells;
+  bool enough = m->options->brief && m->pass > SECONDS_OF_LONG_PASS;
+
+  *tuned = now ();
+  *busy = *tuned - (enough ? m->pass : 0);
+  if (status == QM_OK)
+    status = any_of_them (m, &chose, error);
+  again = chose || !enough;
+  tells = !chose && m->pass > SECONDS_TO_JUDGE;
+  if (status == QM_OK && tells)
+    status = judge (m, cut, error);
+  if (status == QM_OK && again && !*cut)
+    status = warm_up_once (m, error);
+  return status == QM_OK && !tells ? judge (m, cut, error) : status;
+}
+
 static QmStatus
 warm_up (Measurement *m, QmPhases *phases, bool *cut, QmError *error)
 {
-  double begin = now (), seconds = seconds_of_heat (m, begin), busy;
-  uint64_t choices = qm_device_choices (m->device);
-  QmStatus status = warm_up_once (m, error);
-  bool enough = m->options->brief && m->pass > SECONDS_OF_LONG_PASS;
-  bool again = !enough || qm_device_choices (m->device) > choices;
+  double begin = now (), seconds = seconds_of_heat (m, begin), tuned, busy;
+  QmStatus status = warm_up_passes (m, &tuned, &busy, cut, error);
 
-  phases->tune = now () - begin;
-  busy = now () - (enough ? m->pass : 0);
-  if (status == QM_OK)
-    status = any_of_them (m, &again, error);
-  if (again)
-    for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
-      status = warm_up_once (m, error);
-  if (status == QM_OK)
-    status = judge (m, cut, error);
+  phases->tune = tuned - begin;
   /* While the host updated, the GPU was idle. */
   if (offloads (m))
     busy = now () - m->pass;

@@ -515,7 +515,8 @@ try_ways (Search *search, bool sharded, bool offload, QmError *error)
       if ((ways[i].offload != QM_SHARDING_NONE) != offload
           || (search->places->options->checkpoint && !ways[i].checkpoint)
           || (search->places->naive && i > 0)
-          || !qm_plan_takes (search->places->options->recipe,
+          || !qm_plan_takes (search->places->options->config,
+                             search->places->options->recipe,
                              sharded ? QM_SHARDING_ZERO_1 : ways[i].offload,
                              offload, sharded ? search->parts : 1))
         continue;

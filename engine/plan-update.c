@@ -4,6 +4,8 @@
 
 #include "engine/plan-update.h"
 
+#include <stdlib.h>
+
 static QmValueId
 whole (const QmPlan *plan, QmRole role, QmType type, bool all, const char *name)
 {
@@ -20,6 +22,7 @@ make_slab (const QmPlan *plan)
     .all_weights = !qm_sharding_weights (sharding),
     .second = QM_NO_VALUE,
     .average = QM_NO_VALUE,
+    .teacher = QM_NO_VALUE,
   };
 
   slab.gradients = whole (plan, QM_ROLE_GRADIENT, QM_TYPE_F32,
@@ -41,6 +44,9 @@ make_slab (const QmPlan *plan)
   if (plan->recipe.ema_decay > 0)
     slab.average =
         whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, false, "average of weights");
+  if (qm_model_has_teacher (&plan->config) && plan->type != QM_TYPE_F32)
+    slab.teacher =
+        whole (plan, QM_ROLE_MOMENT, plan->type, false, "teacher's weights");
   return slab;
 }
 
@@ -324,6 +330,9 @@ append_average (const QmPlan *plan,
 {
   QmValueId master = qm_update_master (plan, slab, piece);
   QmValueId average = qm_slab_piece (plan, slab->average, false, piece);
+  QmValueId weights = slab->teacher != QM_NO_VALUE
+                          ? qm_slab_piece (plan, slab->teacher, false, piece)
+                          : QM_NO_VALUE;
   QmNode *node = qm_graph_append (plan->graph, QM_OP_AVERAGE);
 
   node->attributes.value = plan->recipe.ema_decay;
@@ -331,6 +340,8 @@ append_average (const QmPlan *plan,
   node->inputs[0] = plan->graph->state;
   node->inputs[1] = master;
   node->outputs[0] = average;
+  if (!first && slab->teacher != QM_NO_VALUE)
+    node->outputs[1] = weights;
 }
 
 /* Before weights are updated, with `first`, or after, of what the rank has of
@@ -351,6 +362,39 @@ append_averages (const QmPlan *plan, const QmSlab *slab, bool first)
 
         append_average (plan, slab, &piece, first);
       }
+}
+
+/* What a teacher reads is where the parameter is in the slab, of the average
+ * or, in the type of products, of its copy. */
+static void
+place_teacher (const QmPlan *plan, const QmSlab *slab)
+{
+  QmGraph *graph = plan->graph;
+  size_t n = plan->units.n_values;
+  QmValueId *student =
+      graph->status == QM_OK ? malloc ((n + 1) * sizeof *student) : NULL;
+
+  if (student == NULL)
+    {
+      qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
+      return;
+    }
+  for (size_t i = 0; i < n; i++)
+    if (graph->values[i].owner == (QmValueId) i
+        && graph->values[i].teacher != QM_NO_VALUE)
+      student[graph->values[i].teacher] = (QmValueId) i;
+  for (size_t i = 0; i < n; i++)
+    {
+      QmValue *value = &graph->values[i];
+
+      if (value->role != QM_ROLE_TEACHER)
+        continue;
+      value->offset += plan->units.place[student[value->owner]];
+      value->owner =
+          value->tensor.type == QM_TYPE_F32 ? slab->average : slab->teacher;
+      value->role = QM_ROLE_MOMENT;
+    }
+  free (student);
 }
 
 static void
@@ -386,6 +430,9 @@ qm_plan_update (QmPlan *plan, QmError *error)
   append_optimizer (plan, &slab);
   append_averages (plan, &slab, false);
   plan->average = slab.average;
+  plan->teacher = slab.teacher;
+  if (qm_model_has_teacher (&plan->config))
+    place_teacher (plan, &slab);
   if (plan->parts > 1 && slab.all_gradients)
     append_clear (plan, &slab);
   return qm_graph_status (graph, error);

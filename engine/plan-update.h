@@ -18,6 +18,7 @@ typedef struct QmSlab
                               of the plan */
   QmValueId average;       /* of master weights; QM_NO_VALUE: there is none, or
                               the host has it */
+  QmValueId teacher;       /* the average as products read it; QM_NO_VALUE */
   bool all_gradients, all_weights; /* or what the rank has of them */
 } QmSlab;
 

@@ -372,6 +372,53 @@ qm_plan_memories (const QmPlan *plan,
     }
 }
 
+static bool
+optimizer_takes (const QmRecipe *recipe,
+                 QmSharding sharding,
+                 bool offload,
+                 int ranks)
+{
+  switch (recipe->optimizer)
+    {
+    case QM_OPTIMIZER_LAMB:
+      return !offload;
+    case QM_OPTIMIZER_MUON:
+      return !offload && (sharding == QM_SHARDING_NONE || ranks <= 1);
+    case QM_OPTIMIZER_ADAM:
+    case QM_OPTIMIZER_ADAMW:
+    default:
+      return true;
+    }
+}
+
+/* A teacher is whole on every GPU, and made of what is there. */
+static bool
+teacher_takes (QmSharding sharding, bool offload, int ranks)
+{
+  return !offload && (sharding == QM_SHARDING_NONE || ranks <= 1);
+}
+
+static QmStatus
+check_teacher (const QmModelConfig *config,
+               const QmRecipe *recipe,
+               const QmPlanOptions *options,
+               QmError *error)
+{
+  if (!qm_model_has_teacher (config))
+    return QM_OK;
+  if (recipe->ema_decay <= 0)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "ema_decay is missing: the teacher is the average of "
+                         "the weights");
+  if (!teacher_takes (options->sharding, options->offload, options->ranks))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "a teacher is read whole in every pass, and its "
+                         "weights are neither divided between GPUs nor "
+                         "offloaded, as %s would",
+                         qm_sharding_name (options->sharding));
+  return QM_OK;
+}
+
 /* What cannot be done with it. */
 static QmStatus
 check_optimizer (const QmRecipe *recipe,
@@ -380,8 +427,8 @@ check_optimizer (const QmRecipe *recipe,
 {
   const char *name = qm_optimizer_name (recipe->optimizer);
 
-  if (!qm_plan_takes (recipe, options->sharding, options->offload,
-                      options->ranks))
+  if (!optimizer_takes (recipe, options->sharding, options->offload,
+                        options->ranks))
     return options->offload
                ? qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                                "the update of a host is Adam's: states of "
@@ -396,22 +443,15 @@ check_optimizer (const QmRecipe *recipe,
 }
 
 bool
-qm_plan_takes (const QmRecipe *recipe,
+qm_plan_takes (const QmModelConfig *config,
+               const QmRecipe *recipe,
                QmSharding sharding,
                bool offload,
                int ranks)
 {
-  switch (recipe->optimizer)
-    {
-    case QM_OPTIMIZER_LAMB:
-      return !offload;
-    case QM_OPTIMIZER_MUON:
-      return !offload && (sharding == QM_SHARDING_NONE || ranks <= 1);
-    case QM_OPTIMIZER_ADAM:
-    case QM_OPTIMIZER_ADAMW:
-    default:
-      return true;
-    }
+  return optimizer_takes (recipe, sharding, offload, ranks)
+         && (!qm_model_has_teacher (config)
+             || teacher_takes (sharding, offload, ranks));
 }
 
 QmStatus
@@ -443,6 +483,8 @@ qm_plan_new (const QmModelConfig *config,
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "offloading needs a variant of sharding");
   status = check_optimizer (recipe, options, error);
+  if (status == QM_OK)
+    status = check_teacher (config, recipe, options, error);
   if (status != QM_OK)
     return status;
   if (options->rank < 0 || options->rank >= ranks
@@ -605,6 +647,8 @@ qm_plan_address (const QmPlan *plan, const QmRegions *regions, QmValueId id)
       break;
     case QM_ROLE_TEMPORARY:
       region = regions->arena;
+      break;
+    case QM_ROLE_TEACHER: /* which moments are made of */
       break;
     case QM_ROLE_INPUT:
     case QM_ROLE_CONSTANT:

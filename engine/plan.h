@@ -106,7 +106,8 @@ typedef struct QmMemory
   uint64_t master;    /* fp32 weights; 0 where `weights` are fp32 */
   uint64_t gradients; /* fp32 */
   uint64_t optimizer; /* first and second moments, fp32; of Muon's matrices only
-                         the first; and the average of weights */
+                         the first; and the average of weights, which a teacher
+                         has in 16 bits as well */
   uint64_t activations;
   uint64_t other; /* inputs, constants, state */
   uint64_t workspace;
@@ -169,6 +170,8 @@ typedef struct QmPlan
   QmMemory memory;
   QmValueId average; /* of weights, of what this rank has of them; QM_NO_VALUE:
                         there is none, or the host has it */
+  QmValueId teacher; /* the same in the type of products, as a teacher reads it;
+                        QM_NO_VALUE: there is none, or products are fp32 */
   QmUnits units;
   /* Where states are sharded: */
   int64_t *resident; /* by value, of owners of parameters: byte of the region of
@@ -193,8 +196,9 @@ size_t qm_plan_passes (const QmPlanOptions *options,
 #define QM_LOSS_ROWS_ALL INT64_MAX
 
 /* Whether states of a recipe's optimizer can be there: hosts have Adam and
- * AdamW alone, and Muon needs whole matrices. */
-bool qm_plan_takes (const QmRecipe *recipe,
+ * AdamW alone, Muon needs whole matrices, and a teacher whole weights. */
+bool qm_plan_takes (const QmModelConfig *config,
+                    const QmRecipe *recipe,
                     QmSharding sharding,
                     bool offload,
                     int ranks);

@@ -53,6 +53,7 @@ typedef struct Cost
   double memory;     /* s */
   double joules;     /* of the arithmetic, at the rated clock */
   double bytes;
+  double after; /* s of what follows it alone */
 } Cost;
 
 typedef struct Machine
@@ -293,6 +294,9 @@ cost_of (const Machine *machine, const QmWorkRow *row)
   Cost cost = { .bytes = row->bytes * traffic (machine, row) };
 
   cost.memory = cost.bytes * seconds_of_byte (machine);
+  if (!machine->own && row->packed > 0)
+    cost.after = row->packed * seconds_of_byte (machine)
+                 + machine->constants[QM_CONSTANT_LAUNCH];
   /* Factors were fitted where memory is fast. */
   if (is_stream (row->op))
     cost.memory = fmax (cost.memory, row->bytes / speeds->bandwidth);
@@ -320,7 +324,7 @@ seconds_of (const Machine *machine, const Cost *cost, double clock)
 
   if (shorter > 0)
     longer *= pow (1 + pow (shorter / longer, p), 1 / p);
-  return longer + machine->constants[QM_CONSTANT_LAUNCH];
+  return longer + machine->constants[QM_CONSTANT_LAUNCH] + cost->after;
 }
 
 /* A part of a step: the calls of a pass, or of an update. */

@@ -81,6 +81,43 @@ qm_samples_read_tokens (const char *path,
   return status;
 }
 
+/* The tensor of images that are what `value` is, as many of each sample as
+ * that has. */
+static QmStatus
+find_pixels (const char *path,
+             const QmPlan *plan,
+             QmSamples *samples,
+             QmValueId value,
+             const QmStoredTensor **pixels,
+             QmError *error)
+{
+  const char *name = qm_graph_get (plan->graph, value)->name;
+  const int64_t *size = qm_graph_tensor (plan->graph, value)->shape;
+  int64_t each = size[0] / plan->options.micro_batch;
+
+  *pixels = qm_safetensors_find (samples->file, name);
+  if (*pixels == NULL)
+    return qm_error_set (error, QM_STATUS_NOT_FOUND, path, 0, 0,
+                         "there is no tensor '%s'", name);
+  if ((*pixels)->rank != 4 || (*pixels)->shape[0] < 1
+      || (*pixels)->shape[0] % each != 0
+      || memcmp ((*pixels)->shape + 1, size + 1, 3 * sizeof *size) != 0)
+    return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                         "tensor '%s' does not have the shape "
+                         "[%s, %lld, %lld, %lld]%s",
+                         name, each > 1 ? "crops" : "images",
+                         (long long) size[1], (long long) size[2],
+                         (long long) size[3],
+                         each > 1 ? ", with all crops of each image" : "");
+  if (samples->n > 0 && (int64_t) samples->n != (*pixels)->shape[0] / each)
+    return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                         "tensor '%s' is not of as many images as "
+                         "'pixel_values'",
+                         name);
+  samples->n = (size_t) ((*pixels)->shape[0] / each);
+  return QM_OK;
+}
+
 static QmStatus
 find_images (const char *path,
              const QmPlan *plan,
@@ -88,32 +125,23 @@ find_images (const char *path,
              const QmStoredTensor **labels,
              QmError *error)
 {
-  const int64_t *size =
-      qm_graph_tensor (plan->graph, plan->graph->pixels)->shape;
-  bool labelled = plan->graph->labels != QM_NO_VALUE;
-  const QmStoredTensor *pixels;
+  const QmGraph *graph = plan->graph;
+  QmStatus status =
+      find_pixels (path, plan, samples, graph->pixels, &samples->pixels, error);
 
-  pixels = samples->pixels =
-      qm_safetensors_find (samples->file, "pixel_values");
-  if (labelled)
-    *labels = qm_safetensors_find (samples->file, "labels");
-  if (pixels == NULL || (labelled && *labels == NULL))
+  if (status == QM_OK && graph->local_pixels != QM_NO_VALUE)
+    status = find_pixels (path, plan, samples, graph->local_pixels,
+                          &samples->local_pixels, error);
+  if (status != QM_OK || graph->labels == QM_NO_VALUE)
+    return status;
+  *labels = qm_safetensors_find (samples->file, "labels");
+  if (*labels == NULL)
     return qm_error_set (error, QM_STATUS_NOT_FOUND, path, 0, 0,
-                         "there is no tensor '%s'",
-                         pixels == NULL ? "pixel_values" : "labels");
-  if (pixels->rank != 4 || pixels->shape[0] < 1
-      || memcmp (pixels->shape + 1, size + 1, 3 * sizeof *size) != 0)
-    return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
-                         "tensor 'pixel_values' does not have the shape "
-                         "[images, %lld, %lld, %lld]",
-                         (long long) size[1], (long long) size[2],
-                         (long long) size[3]);
-  if (labelled
-      && ((*labels)->rank != 1 || (*labels)->shape[0] != pixels->shape[0]))
+                         "there is no tensor 'labels'");
+  if ((*labels)->rank != 1 || (*labels)->shape[0] != samples->pixels->shape[0])
     return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
                          "tensor 'labels' does not have the shape [%lld]",
-                         (long long) pixels->shape[0]);
-  samples->n = (size_t) pixels->shape[0];
+                         (long long) samples->pixels->shape[0]);
   return QM_OK;
 }
 
@@ -251,21 +279,21 @@ load_tokens (const QmSamples *samples,
   return status;
 }
 
+/* Of the samples of a micro-batch from `first` on. */
 static QmStatus
-load_images (const QmSamples *samples,
+load_pixels (const QmSamples *samples,
+             const QmStoredTensor *stored,
              const QmPlan *plan,
              QmExecutor *executor,
+             QmValueId value,
              int64_t first,
              QmError *error)
 {
-  const QmGraph *graph = plan->graph;
   int64_t n = plan->options.micro_batch;
-  int64_t size = samples->pixels->elements / samples->pixels->shape[0];
-  QmStoredTensor image = *samples->pixels;
+  int64_t size = stored->elements / (int64_t) samples->n;
+  QmStoredTensor image = *stored;
   float *pixels = malloc ((size_t) (n * size) * sizeof *pixels);
-  int32_t *labels = malloc ((size_t) n * sizeof *labels);
-  QmStatus status =
-      pixels != NULL && labels != NULL ? QM_OK : no_memory (error);
+  QmStatus status = pixels != NULL ? QM_OK : no_memory (error);
 
   image.elements = size;
   image.bytes /= samples->n;
@@ -273,8 +301,7 @@ load_images (const QmSamples *samples,
     {
       size_t index = (size_t) (first + i) % samples->n;
 
-      image.begin = samples->pixels->begin + index * image.bytes;
-      labels[i] = samples->labels != NULL ? samples->labels[index] : 0;
+      image.begin = stored->begin + index * image.bytes;
       status = qm_safetensors_read_floats (samples->file, &image,
                                            pixels + i * size, error);
       for (int64_t j = 0; j < size && status == QM_OK; j++)
@@ -284,10 +311,35 @@ load_images (const QmSamples *samples,
                             "image %zu has a pixel that is not finite", index);
     }
   if (status == QM_OK)
-    status = qm_executor_write_floats (executor, graph->pixels, pixels, error);
-  if (status == QM_OK && graph->labels != QM_NO_VALUE)
-    status = qm_executor_write_ints (executor, graph->labels, labels, error);
+    status = qm_executor_write_floats (executor, value, pixels, error);
   free (pixels);
+  return status;
+}
+
+static QmStatus
+load_images (const QmSamples *samples,
+             const QmPlan *plan,
+             QmExecutor *executor,
+             int64_t first,
+             QmError *error)
+{
+  const QmGraph *graph = plan->graph;
+  int64_t n = plan->options.micro_batch;
+  int32_t *labels;
+  QmStatus status = load_pixels (samples, samples->pixels, plan, executor,
+                                 graph->pixels, first, error);
+
+  if (status == QM_OK && samples->local_pixels != NULL)
+    status = load_pixels (samples, samples->local_pixels, plan, executor,
+                          graph->local_pixels, first, error);
+  if (status != QM_OK || graph->labels == QM_NO_VALUE)
+    return status;
+  labels = malloc ((size_t) n * sizeof *labels);
+  if (labels == NULL)
+    return no_memory (error);
+  for (int64_t i = 0; i < n; i++)
+    labels[i] = samples->labels[(size_t) (first + i) % samples->n];
+  status = qm_executor_write_ints (executor, graph->labels, labels, error);
   free (labels);
   return status;
 }

@@ -18,7 +18,10 @@
  *
  * Images.  A safetensors file with `pixel_values` [n, channels, height, width],
  * F32, F16, BF16 or F64, normalised as the model wants them, and `labels` [n],
- * I64, I32 or U8.  Pixels stay in the file until they are needed. */
+ * I64, I32 or U8.  Pixels stay in the file until they are needed.  Of a student
+ * with a teacher they are crops, all of an image after each other:
+ * `pixel_values` those that both see, `local_pixel_values` those that the
+ * student alone sees. */
 
 #ifndef QM_ENGINE_SAMPLES_H
 #define QM_ENGINE_SAMPLES_H
@@ -39,6 +42,7 @@ typedef struct QmSamples
   /* Images. */
   QmSafetensors *file;
   const QmStoredTensor *pixels;
+  const QmStoredTensor *local_pixels; /* NULL: there are none */
   int32_t *labels;
 } QmSamples;
 

@@ -326,6 +326,8 @@ qm_weights_load (const QmPlan *plan,
         load (&graph->parameters[i], executor, file, &sources[i], path, error);
   for (int i = 0; i < QM_GRAPH_TABLES && status == QM_OK; i++)
     status = load_table (graph, &graph->tables[i], executor, file, path, error);
+  if (status == QM_OK)
+    status = qm_executor_teach (executor, error);
   free (sources);
   return status;
 }

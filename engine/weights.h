@@ -18,7 +18,8 @@ typedef struct QmWeightSource
 
 /* Sets every parameter from a file that has them under their names, aliases, or
  * those that TensorFlow had for norms, or as parts of larger tensors; and
- * tables of positions, which stay as they are where a file has none. from[],
+ * tables of positions, which stay as they are where a file has none; a teacher
+ * begins with the same. from[],
  * which may be NULL, receives by parameter where it came from.
  * QM_STATUS_NOT_FOUND for one that is missing; QM_STATUS_INVALID for another
  * shape, for values that are not finite, and where the same parameter is there

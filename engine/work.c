@@ -75,6 +75,13 @@ alignment_of_matrix (const QmTensor *matrix)
                        matrix->type);
 }
 
+static double
+bytes_of (const QmTensor *tensor)
+{
+  return (double) qm_tensor_elements (tensor)
+         * (double) qm_type_size (tensor->type);
+}
+
 static int64_t
 smaller (int64_t a, int64_t b)
 {
@@ -100,6 +107,21 @@ add_product (const QmOpCall *call, QmWorkRow *row)
   row->accesses = accesses_of (results, inner, SMALL_TILE, a->type, alignment);
 }
 
+/* A product with weights, of results in rows and columns. */
+static void
+add_dense (QmWorkRow *row,
+           int64_t rows,
+           int64_t columns,
+           QmType type,
+           int64_t alignment)
+{
+  row->rows = (double) rows;
+  row->columns = (double) columns;
+  row->unaligned = alignment < 16;
+  row->accesses = accesses_of (in_tiles (rows, TILE) * in_tiles (columns, TILE),
+                               row->inner, TILE, type, alignment);
+}
+
 /* Of a product with weights, whose x, y and w are all in memory row by row. */
 static void
 add_linear (const QmOpCall *call, QmWorkRow *row)
@@ -107,18 +129,38 @@ add_linear (const QmOpCall *call, QmWorkRow *row)
   const QmTensor *y = &call->outputs[0];
   const int64_t *a = call->inputs[0].shape, *b = call->inputs[1].shape;
   QmType type = call->inputs[0].type;
-  int64_t alignment =
-      smaller (alignment_of (a[1], type),
-               alignment_of (call->op == QM_OP_LINEAR ? b[0] : b[1], type));
 
-  row->rows = (double) y->shape[0];
-  row->columns = (double) y->shape[1];
-  row->unaligned = alignment < 16;
   row->padded = call->attributes.padded > 0
                 && alignment_of (call->attributes.padded, type) == 16;
-  row->accesses =
-      accesses_of (in_tiles (y->shape[0], TILE) * in_tiles (y->shape[1], TILE),
-                   row->inner, TILE, type, alignment);
+  add_dense (row, y->shape[0], y->shape[1], type,
+             smaller (alignment_of (a[1], type),
+                      alignment_of (call->op == QM_OP_LINEAR ? b[0] : b[1],
+                                    type)));
+}
+
+/* A product of one pair, of which the first is read by columns: a gradient of
+ * weights that is written to where it is sent from. */
+static bool
+is_sent_gradient (const QmOpCall *call)
+{
+  const QmTensor *a = &call->inputs[0];
+
+  return call->op == QM_OP_MATMUL && a->shape[0] == 1 && a->shape[1] == 1
+         && a->stride[2] == 1 && a->stride[3] > 1;
+}
+
+static void
+add_sent_gradient (const QmOpCall *call, QmWorkRow *row)
+{
+  const int64_t *c = call->outputs[0].shape;
+  const QmType type = call->inputs[0].type;
+
+  row->op = QM_OP_LINEAR_WEIGHT_GRAD;
+  row->inner = (double) call->inputs[0].shape[3];
+  /* Read, and written. */
+  row->packed = 2 * bytes_of (&call->outputs[0]);
+  add_dense (row, c[2], c[3], type,
+             smaller (alignment_of (c[2], type), alignment_of (c[3], type)));
 }
 
 static QmWorkRow
@@ -156,7 +198,10 @@ row_of (const QmOpCall *call, bool update)
       row.columns = (double) call->outputs[0].shape[2];
       break;
     case QM_OP_MATMUL:
-      add_product (call, &row);
+      if (is_sent_gradient (call))
+        add_sent_gradient (call, &row);
+      else
+        add_product (call, &row);
       break;
     case QM_OP_ATTENTION:
     case QM_OP_ATTENTION_BACKWARD:
@@ -187,16 +232,10 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->bytes == b->bytes && a->inner == b->inner && a->rows == b->rows
          && a->columns == b->columns && a->groups == b->groups
          && a->computed == b->computed && a->accesses == b->accesses
-         && a->length == b->length && a->whole == b->whole && a->rms == b->rms
+         && a->length == b->length && a->whole == b->whole
+         && a->packed == b->packed && a->rms == b->rms
          && a->unaligned == b->unaligned && a->padded == b->padded
          && a->composed == b->composed;
-}
-
-static double
-bytes_of (const QmTensor *tensor)
-{
-  return (double) qm_tensor_elements (tensor)
-         * (double) qm_type_size (tensor->type);
 }
 
 /* Whether a call moves something to or from the host or between ranks, waits

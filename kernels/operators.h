@@ -458,6 +458,26 @@ typedef enum QmOp
    * out: 0 dx, 1 losses f32 [B (N + 1)] */
   QM_OP_PIXEL_LOSS,
 
+  /* Rows shared out among columns, so that all columns get about as much: of
+   * e[t, k] = exp((x[t, k] - 1) / value), `count` times, first the columns are
+   * scaled so that each adds up to the same, and then the rows to 1 (Sinkhorn
+   * and Knopp 1967; Caron et al. 2020, 3.1): p[t, k] = rows[t] e[t, k]
+   * columns[k].  x are cosines, so that nothing overflows.
+   * in: 0 x [t, v]
+   * out: 0 p [t, v], 1 columns f32 [v], 2 rows f32 [t] */
+  QM_OP_SHARE_OUT,
+
+  /* Cross entropy with shares that a teacher gave to `count` crops each of B
+   * images (Caron et al. 2021, equation 3): row B count crops of p, by images;
+   * the rows of x are of those crops in the same order, and then of L other
+   * crops of each image.  With T = the sum of the rows of p that are of the
+   * image of a row, but for the one that is of the very same crop, and
+   * S = log of the sum of exp(x / value): losses[r] = scale x sum over k of
+   * T[k] (S - x[r, k] / value), and dx = loss scale x its gradient.
+   * in: 0 x [B (count + L), v], 1 p [B count, v], 2 state (see QM_STATE_*)
+   * out: 0 dx, 1 losses f32 [B (count + L)] */
+  QM_OP_TEACHER_LOSS,
+
   /* weight[0] = scale / n, weight[1] = loss scale x scale / n, for the n
    * labels that are not QM_IGNORE_LABEL (with `shift`, without the first
    * of every row); both 0 where n is.
@@ -549,9 +569,10 @@ typedef enum QmOp
    * value x average + (1 - value) x master, after an update.  With `first`,
    * before one, it begins: average = master where that update is the first, and
    * nothing is done in any other.  Nothing at all is done where a gradient was
-   * not finite.
+   * not finite.  w, where present, receives the average in its own type when
+   * that changes.
    * in: 0 state, 1 master f32 [n]
-   * out: 0 average f32 [n], in and out */
+   * out: 0 average f32 [n], in and out, 1 [w [n]] */
   QM_OP_AVERAGE,
 
   /* Transfers of parameters and gradients between a device, its host and other

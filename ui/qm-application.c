@@ -4,11 +4,14 @@
 
 #include "ui/qm-application.h"
 
+#include "data/datadir.h"
 #include "pricing/quotes/qm-quote-store.h"
+#include "ui/qm-guide.h"
 #include "ui/qm-window.h"
 
 #include <glib-unix.h>
 #include <glib/gi18n-lib.h>
+#include <limits.h>
 #include <signal.h>
 
 struct _QmApplication
@@ -41,6 +44,7 @@ typedef struct
 
 static const Shortcut shortcuts[] = {
   { "app.quit", { "<Control>q" } },
+  { "app.guide", { "F1" } },
   { "window.close", { "<Control>w" } },
   { "win.reset", { "<Control>r" } },
   { "win.show-sidebar", { "F9" } },
@@ -63,6 +67,7 @@ static const Shortcut shortcuts[] = {
   { "win.print", { "<Control>p" } },
   { "win.total-cost", { "<Control>t" } },
   { "win.compare-published", { "<Control><Shift>t" } },
+  { "win.all-gpus", { "<Control>l" } },
   { "win.zoom-in", { "<Control>plus", "<Control>equal", "<Control>KP_Add" } },
   { "win.zoom-out", { "<Control>minus", "<Control>KP_Subtract" } },
   { "win.zoom-reset", { "<Control>0", "<Control>KP_0" } },
@@ -207,11 +212,53 @@ about_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
 }
 
 static void
+guide_shown_cb (GObject *parent, GAsyncResult *result, gpointer user_data)
+{
+  g_autoptr (QmWindow) window = user_data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL;
+
+  if (gtk_show_uri_full_finish (GTK_WINDOW (parent), result, &error))
+    return;
+  text = g_strdup_printf (_ ("The user guide cannot be opened: %s"),
+                          error->message);
+  qm_window_add_toast (window, text);
+}
+
+static void
+guide_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  GtkWindow *window =
+      gtk_application_get_active_window (GTK_APPLICATION (user_data));
+  char folder[PATH_MAX];
+  g_autofree char *path = NULL;
+  g_autofree char *uri = NULL;
+
+  /* Dialogs lie over the window that shows what went wrong. */
+  while (window != NULL && !QM_IS_WINDOW (window))
+    window = gtk_window_get_transient_for (window);
+  if (window == NULL)
+    return;
+  if (qm_data_dir (folder, sizeof folder))
+    path = qm_guide_find (folder, g_get_language_names ());
+  if (path == NULL)
+    {
+      qm_window_add_toast (QM_WINDOW (window),
+                           _ ("The user guide is not installed"));
+      return;
+    }
+  uri = g_filename_to_uri (path, NULL, NULL);
+  gtk_show_uri_full (window, uri, GDK_CURRENT_TIME, NULL, guide_shown_cb,
+                     g_object_ref (window));
+}
+
+static void
 add_actions (QmApplication *self)
 {
   static const GActionEntry entries[] = {
     { .name = "quit", .activate = quit_cb },
     { .name = "about", .activate = about_cb },
+    { .name = "guide", .activate = guide_cb },
   };
   g_autoptr (GPropertyAction) color_scheme =
       g_property_action_new ("color-scheme", self, "color-scheme");

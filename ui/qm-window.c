@@ -7,6 +7,7 @@
 #include "data/datadir.h"
 #include "ui/advisor/qm-ownership-window.h"
 #include "ui/advisor/qm-published-window.h"
+#include "ui/qm-toasts.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>
@@ -17,8 +18,8 @@ G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
 /* Commands of the answers, which the menu and the accelerators reach through
  * the window. */
 static const char *const result_actions[] = {
-  "export-plot", "copy-plot", "save-table", "copy-table",
-  "print",       "zoom-in",   "zoom-out",   "zoom-reset",
+  "export-plot", "copy-plot", "save-table", "copy-table", "print",
+  "zoom-in",     "zoom-out",  "zoom-reset", "all-gpus",
 };
 
 static void
@@ -520,13 +521,10 @@ qm_window_show_failure (QmWindow *self, const char *reason)
 void
 qm_window_add_toast (QmWindow *self, const char *title)
 {
-  g_autofree char *markup = NULL;
-
   g_return_if_fail (QM_IS_WINDOW (self));
   g_return_if_fail (title != NULL);
 
-  markup = g_markup_escape_text (title, -1);
-  adw_toast_overlay_add_toast (self->toast_overlay, adw_toast_new (markup));
+  qm_toasts_tell (self->toast_overlay, title);
 }
 
 static void

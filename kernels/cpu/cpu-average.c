@@ -13,6 +13,7 @@ typedef struct Average
   bool first;
   const float *master;
   float *average;
+  const QmTensor *w;
 } Average;
 
 static bool
@@ -24,6 +25,8 @@ average_range (void *data, int64_t begin, int64_t end)
     a->average[i] =
         a->first ? a->master[i]
                  : qm_average_next (a->average[i], a->master[i], a->decay);
+  if (qm_tensor_present (a->w))
+    qm_cpu_store (a->w, begin, end - begin, a->average + begin);
   return true;
 }
 
@@ -35,7 +38,8 @@ qm_cpu_average (QmThreads *threads, const QmOpCall *call)
   Average average = { .decay = (float) call->attributes.value,
                       .first = call->attributes.first > 0,
                       .master = call->inputs[1].data,
-                      .average = call->outputs[0].data };
+                      .average = call->outputs[0].data,
+                      .w = &call->outputs[1] };
 
   if (!qm_average_is_due (state, average.first))
     return true;

@@ -140,6 +140,8 @@ bool qm_cpu_mask_patches (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_restore_tokens (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_restore_tokens_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_pixel_loss (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_share_out (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_teacher_loss (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_label_weight (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_cross_entropy (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_sum_squares (QmThreads *threads, const QmOpCall *call);

@@ -19,6 +19,7 @@ struct Average
 
   const float *state, *master;
   float *average;
+  QmArray copy;
   int64_t n;
   float decay;
   bool first;
@@ -44,6 +45,8 @@ struct Average
     for (int j = 0; j < N; j++)
       a[j] = first ? w[j] : qm_average_next (a[j], w[j], decay);
     qm_store_as<float, N> (average, i, a);
+    if (copy)
+      qm_store<N> (copy, i, a);
   }
 };
 
@@ -59,6 +62,7 @@ qm_cuda_average (QmCudaContext *context,
     .state = (const float *) call->inputs[0].data,
     .master = (const float *) call->inputs[1].data,
     .average = (float *) call->outputs[0].data,
+    .copy = qm_array (call->outputs[1]),
     .n = call->outputs[0].shape[0],
     .decay = (float) call->attributes.value,
     .first = call->attributes.first > 0,

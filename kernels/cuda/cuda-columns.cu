@@ -181,12 +181,52 @@ qm_cuda_sum_columns (const QmCudaContext *context,
                             error);
 }
 
+/* One row, which may be as long as all weights of a layer. */
+template <bool whole>
+__global__ void __launch_bounds__ (256)
+    add_row_kernel (QmRows x, int64_t columns, float scale, float *sums)
+{
+  int64_t column = ((int64_t) blockIdx.x * 256 + threadIdx.x) * QM_GROUP;
+  float values[QM_GROUP];
+
+  if (column >= columns)
+    return;
+  qm_unpack (qm_fetch_group<whole> (x.data, (int) column, (int) columns,
+                                    x.type),
+             x.type, values);
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
+    if (whole || column + i < columns)
+      sums[column + i] += scale * values[i];
+}
+
+static QmStatus
+add_row (cudaStream_t stream, const QmOpCall *call, QmError *error)
+{
+  const QmTensor &x = call->inputs[0];
+  int64_t columns = x.shape[1];
+  bool whole = qm_cuda_vectors (&x, QM_GROUP) && columns % QM_GROUP == 0;
+  float scale = (float) call->attributes.scale;
+  float *sums = (float *) call->outputs[0].data;
+  unsigned blocks = qm_blocks (columns, 256 * QM_GROUP);
+
+  if (whole)
+    add_row_kernel<true>
+        <<<blocks, 256, 0, stream>>> (qm_rows (x), columns, scale, sums);
+  else
+    add_row_kernel<false>
+        <<<blocks, 256, 0, stream>>> (qm_rows (x), columns, scale, sums);
+  return qm_cuda_launched (call, error);
+}
+
 QmStatus
 qm_cuda_column_sum (QmCudaContext *context,
                     cudaStream_t stream,
                     const QmOpCall *call,
                     QmError *error)
 {
+  if (call->inputs[0].shape[0] == 1)
+    return add_row (stream, call, error);
   return qm_cuda_sum_columns (context, stream, &call->inputs[0],
                               (float) call->attributes.scale,
                               (float *) call->workspace,

@@ -113,6 +113,8 @@ extern "C"
   QM_CUDA_OPERATOR (restore_tokens);
   QM_CUDA_OPERATOR (restore_tokens_backward);
   QM_CUDA_OPERATOR (pixel_loss);
+  QM_CUDA_OPERATOR (share_out);
+  QM_CUDA_OPERATOR (teacher_loss);
   QM_CUDA_OPERATOR (label_weight);
   QM_CUDA_OPERATOR (cross_entropy);
   QM_CUDA_OPERATOR (sum_squares);

@@ -89,7 +89,7 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_LINEAR_WEIGHT_GRAD:
       return weight_grad_workspace (architecture, call);
     case QM_OP_COLUMN_SUM:
-      return column_workspace (first->shape[1], 1);
+      return first->shape[0] > 1 ? column_workspace (first->shape[1], 1) : 0;
     case QM_OP_ATTENTION:
       return floats (1);
     case QM_OP_ATTENTION_BACKWARD:

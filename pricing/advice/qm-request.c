@@ -100,6 +100,7 @@ add_training (QmRequest *request,
               double runs_per_year)
 {
   QmRequestedTraining training = { .model = model,
+                                   .planned_days = days,
                                    .runs_per_year = runs_per_year };
   double samples =
       (double) model->recipe.batch_size * (double) model->recipe.steps;
@@ -385,6 +386,7 @@ qm_request_new (const QmCatalog *catalog,
   g_array_set_clear_func (request->needs, need_clear);
   request->machines = MAX (candidate->machines, 1);
   request->gpus = candidate->gpus;
+  request->gpu = candidate->gpu;
   request->room_watts = question->room_watts;
   request->lifetime_years = question->lifetime_years;
   request->time_factor = question->time_factor;

@@ -59,6 +59,7 @@ typedef struct
   const QmModel *model; /* the catalog's */
   double runs_per_year; /* NaN: nobody says */
   double days;          /* that it may take */
+  double planned_days;  /* that it takes on the recommended candidate */
   double per_second;    /* samples, or tokens of texts, rounded up */
   gboolean tokens;
 } QmRequestedTraining;
@@ -82,6 +83,7 @@ typedef struct
   QmRequestTerms terms;
   int machines;
   int gpus;              /* in one machine, as in the plan; not asked for */
+  const QmGpu *gpu;      /* of the plan, the catalog's; not asked for */
   double gpu_memory_gib; /* of each */
   double host_memory_gib;
   double pcie_generation; /* NaN: not known */

@@ -265,7 +265,9 @@ qm_csv_draft_begin_again (QmCsvDraft *draft)
 {
   const QmQuote *quote = draft->quote;
 
-  if (draft->again > 0 || !draft->has_totals)
+  /* Where it comes on each page, totals may be below one of them, too. */
+  if ((draft->again > 0 && draft->again < quote->lines->len)
+      || !draft->has_totals)
     return;
   draft->again = quote->lines->len;
   draft->above = (QmCsvTotals){ .discount = quote->discount_minor,

@@ -19,6 +19,10 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
+/* Between names of totals and the amounts below them there are no more rows of
+ * something else. */
+#define MOST_BETWEEN 40
+
 /* The first cell of a row that is no number. */
 static char *
 find_words (QmCsvReader *reader, guint row)
@@ -289,29 +293,87 @@ has_total_names (QmCsvReader *reader, guint row)
   return n > 1;
 }
 
-/* How many amounts stand below the names of totals, and no words. */
+/* Whether a row is none of the table: its header once more, or nothing in its
+ * columns, as at the end of a page. */
+static gboolean
+is_between (QmCsvReader *reader, guint row)
+{
+  guint header = (guint) reader->mapping->header_row;
+
+  if (reader->mapping->header_row < 0)
+    return FALSE;
+  if (qm_csv_is_header_again (reader, row))
+    return TRUE;
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, header); i++)
+    if (qm_sheet_cell (reader->sheet, row, i)[0] != '\0')
+      return FALSE;
+  return TRUE;
+}
+
+/* The next row of the table, or the one before. */
 static guint
-count_below (QmCsvReader *reader, guint names)
+next_row (QmCsvReader *reader, guint row)
+{
+  guint end = MIN (row + MOST_BETWEEN, qm_sheet_n_rows (reader->sheet));
+
+  do
+    row++;
+  while (row < end && is_between (reader, row));
+  return row;
+}
+
+static guint
+row_before (QmCsvReader *reader, guint row)
+{
+  guint end = row > MOST_BETWEEN ? row - MOST_BETWEEN : 0;
+
+  do
+    row--;
+  while (row > end && is_between (reader, row));
+  return row;
+}
+
+/* "8.1 %", "MWST 8.1 %" */
+static gboolean
+is_rate (const char *cell)
+{
+  return strchr (cell, '%') != NULL
+         && (qm_csv_words_tax (cell) != QM_CSV_TAX_NONE
+             || cell[strspn (cell, "0123456789.,% ")] == '\0');
+}
+
+/* How many amounts of a row stand below the names of totals, where it has no
+ * words. */
+static guint
+count_below (QmCsvReader *reader, guint names, guint row)
 {
   guint n = 0;
 
-  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, names + 1); i++)
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
     {
-      const char *cell = qm_sheet_cell (reader->sheet, names + 1, i);
+      const char *cell = qm_sheet_cell (reader->sheet, row, i);
 
-      if (cell[0] != '\0' && strchr (cell, '%') == NULL
-          && !is_amount (reader, names + 1, i))
+      if (cell[0] != '\0' && !is_rate (cell) && !is_amount (reader, row, i))
         return 0;
     }
   for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, names); i++)
     n += kind_of_cell (qm_sheet_cell (reader->sheet, names, i))
              != QM_CSV_ROW_LINE
-         && is_amount (reader, names + 1, i);
+         && is_amount (reader, row, i);
   return n;
 }
 
+/* Whether a row has names of totals and the next one the amounts. */
+static gboolean
+is_total_table (QmCsvReader *reader, guint names)
+{
+  return has_total_names (reader, names)
+         && !qm_csv_is_header_again (reader, names)
+         && count_below (reader, names, next_row (reader, names)) > 1;
+}
+
 static void
-take_below (QmCsvReader *reader, QmCsvDraft *draft, guint names)
+take_below (QmCsvReader *reader, QmCsvDraft *draft, guint names, guint row)
 {
   gboolean known = draft->quote->tax_minor != QM_AMOUNT_UNSTATED;
 
@@ -321,9 +383,9 @@ take_below (QmCsvReader *reader, QmCsvDraft *draft, guint names)
           kind_of_cell (qm_sheet_cell (reader->sheet, names, i));
       gint64 micros;
 
-      if (kind == QM_CSV_ROW_LINE || !is_amount (reader, names + 1, i))
+      if (kind == QM_CSV_ROW_LINE || !is_amount (reader, row, i))
         continue;
-      micros = qm_csv_cell_amount (reader, draft, names + 1, (int) i);
+      micros = qm_csv_cell_amount (reader, draft, row, (int) i);
       /* A table that sums up what stands above it says it once more. */
       if (micros == QM_AMOUNT_UNSTATED || known)
         continue;
@@ -336,16 +398,20 @@ take_below (QmCsvReader *reader, QmCsvDraft *draft, guint names)
 gboolean
 qm_csv_read_total_table (QmCsvReader *reader, guint row)
 {
+  guint names;
+
   if (reader->drafts->len == 0 || reader->is_ours)
     return FALSE;
-  if (has_total_names (reader, row) && count_below (reader, row) > 1)
+  if (is_total_table (reader, row))
     return TRUE;
-  if (row == 0 || !has_total_names (reader, row - 1)
-      || count_below (reader, row - 1) <= 1)
+  if (row == 0)
+    return FALSE;
+  names = row_before (reader, row);
+  if (!is_total_table (reader, names))
     return FALSE;
   take_below (reader,
               g_ptr_array_index (reader->drafts, reader->drafts->len - 1),
-              row - 1);
+              names, row);
   return TRUE;
 }
 

@@ -64,7 +64,7 @@ is_page_number (const QmPdfLine *line)
         return FALSE;
       named = TRUE;
     }
-  return line->words->len <= 6 && digits <= (named ? 8 : 4);
+  return line->words->len <= 6 && digits > 0 && digits <= (named ? 8 : 4);
 }
 
 /* What a line is known by on other pages: its text without numbers, and its
@@ -356,6 +356,17 @@ is_below_cell (const Table *table,
   return FALSE;
 }
 
+/* Whether a line begins with the name of a total: what begins anew below it is
+ * none of that. */
+static gboolean
+is_total (const QmPdfLine *line)
+{
+  g_autoptr (GArray) runs = qm_pdf_line_runs (line, line->space);
+
+  return qm_csv_row_kind_of (g_array_index (runs, QmPdfRun, 0).text)
+         != QM_CSV_ROW_LINE;
+}
+
 /* Which lines behind a body still are of its last row: those that are as close
  * as lines of a cell. */
 static guint
@@ -373,6 +384,7 @@ end_of_last_row (const Table *table, const QmPdfBody *body, guint most)
       guint first = MAX (body->first, end > 3 ? end - 3 : 0);
 
       if (gap > 0.2 * height || height < 0.9 * qm_pdf_line_height (above)
+          || (is_total (above) && !goes_on (text))
           || !is_below_cell (table, line, first, end))
         break;
       /* Where rows are as close as that, words tell. */
@@ -401,10 +413,12 @@ first_row (const Table *table, const QmPdfHead *head, guint first, guint end)
   return i;
 }
 
-/* The bodies below a head, up to the next one: one on each page. */
+/* The bodies below a head, up to the next one: one on each page.  With names of
+ * totals of which the amounts come first below the next head ends a page. */
 static void
-find_bodies (Table *table, const QmPdfHead *head, guint end)
+find_bodies (Table *table, const QmPdfHead *head, const QmPdfHead *next)
 {
+  guint end = next != NULL ? next->first : table->lines->len;
   guint first = head->first + head->n;
   guint page = line_at (table->lines, head->first)->page;
 
@@ -420,10 +434,12 @@ find_bodies (Table *table, const QmPdfHead *head, guint end)
       if (line_at (table->lines, first)->page != page)
         body.first = first_row (table, head, first, last);
       body.end = qm_pdf_body_end (head, table->lines, body.first, last);
+      if (next != NULL && body.end < last
+          && qm_pdf_is_total_table (table->lines, body.end,
+                                    next->first + next->n))
+        body.end++;
       if (body.end > body.first)
-        {
-          g_array_append_val (table->bodies, body);
-        }
+        g_array_append_val (table->bodies, body);
       first = last;
     }
 }
@@ -598,11 +614,10 @@ add_table (Table *table, GCancellable *cancellable)
     {
       guint next = i + 1;
 
-      find_bodies (
-          table, g_ptr_array_index (table->heads, i),
-          next < table->heads->len
-              ? ((QmPdfHead *) g_ptr_array_index (table->heads, next))->first
-              : table->lines->len);
+      find_bodies (table, g_ptr_array_index (table->heads, i),
+                   next < table->heads->len
+                       ? g_ptr_array_index (table->heads, next)
+                       : NULL);
     }
   complete_bodies (table);
   qm_pdf_edges (table->bodies, table->lines);

@@ -157,6 +157,46 @@ is_below (const QmPdfBox *a, const QmPdfBox *b)
          || fabs (a->left + a->right - b->left - b->right) < SAME_PLACE;
 }
 
+/* Whether there is as much room as that above the lines that a line is one of,
+ * which are as close as those of a text. */
+static gboolean
+is_set_off (const GPtrArray *lines, guint i, double room)
+{
+  for (; i > 0 && line_at (lines, i - 1)->page == line_at (lines, i)->page; i--)
+    {
+      double gap =
+          line_at (lines, i)->box.top - line_at (lines, i - 1)->box.bottom;
+
+      if (gap > room)
+        return TRUE;
+      if (gap > qm_pdf_line_height (line_at (lines, i)))
+        return FALSE;
+    }
+  return FALSE;
+}
+
+/* Whether a line stands at the same place of another page, word for word. */
+static gboolean
+is_repeated (const GPtrArray *lines, guint i)
+{
+  const QmPdfLine *line = line_at (lines, i);
+  g_autofree char *text = qm_pdf_line_text (line, 0, line->words->len);
+
+  for (guint j = 0; j < lines->len; j++)
+    {
+      const QmPdfLine *other = line_at (lines, j);
+      g_autofree char *same = NULL;
+
+      if (other->page == line->page
+          || fabs (other->box.top - line->box.top) > SAME_PLACE)
+        continue;
+      same = qm_pdf_line_text (other, 0, other->words->len);
+      if (strcmp (text, same) == 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
 /* Whether a line at the end of a page is what vendors print at its foot, though
  * there is a number in it below the amounts: it is far from them or of smaller
  * letters, and none of them begins or ends where that number does and is
@@ -173,6 +213,8 @@ is_foot (const QmPdfHead *head, const GPtrArray *lines, guint first, guint i)
 
   if (!find_amount (head, lines, i, &amount))
     return FALSE;
+  if (is_set_off (lines, i, FAR * height) && is_repeated (lines, i))
+    return TRUE;
   for (guint j = i; j > first && i - j < MOST_LOOKED; j--)
     {
       const QmPdfLine *above = line_at (lines, j - 1);

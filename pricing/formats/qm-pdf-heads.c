@@ -238,6 +238,30 @@ belongs (const QmPdfHead *head, const QmPdfLine *line)
   return TRUE;
 }
 
+/* Whether all of a line stands below names of columns of amounts, where a row
+ * has numbers: it is the rest of those names. */
+static gboolean
+is_below_amounts (const QmPdfHead *head, const QmPdfLine *line)
+{
+  g_autoptr (GArray) runs = qm_pdf_line_runs (line, line->space);
+
+  for (guint i = 0; i < runs->len; i++)
+    {
+      const QmPdfRun *run = &g_array_index (runs, QmPdfRun, i);
+      guint j = 0;
+
+      while (j < head->n_names && !overlap (&head->boxes[j], &run->box))
+        j++;
+      if (j == head->n_names
+          || (head->fields[j] != QM_CSV_PRICE
+              && head->fields[j] != QM_CSV_TOTAL)
+          || strpbrk (run->text, "0123456789") != NULL
+          || qm_csv_cell_is_included (run->text))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* Whether there is more room below the lines of a head than between them. */
 static gboolean
 is_set_off (const GPtrArray *lines, guint first, guint end)
@@ -323,7 +347,9 @@ extend (QmPdfHead *head,
       larger = try_lines (lines, first, n, 1);
       if (larger == NULL)
         continue;
-      if (is_whole (lines, head, larger))
+      if (is_whole (lines, head, larger)
+          || (step > 0 && larger->n_names == head->n_names
+              && is_below_amounts (head, line_at (lines, above + 1))))
         {
           QmPdfHead *smaller = head;
 

@@ -15,8 +15,14 @@
 #define STEPS 35
 #define FEW   12
 #define USUAL 0.29
+/* Narrower than that none are taken to be. */
+#define NARROWEST 0.265
 /* A gap that is so many times a space is none, ... */
 #define MORE 1.45
+/* ... or so many times that of a typewriter's face, where all are the same and
+ * no other has them as wide, in heights; ... */
+#define MORE_TYPED 1.25
+#define TYPED      0.4
 /* ... and so many times, not one between words that have to do with each
  * other. */
 #define MUCH_MORE 2.2
@@ -163,7 +169,7 @@ common_space (const GPtrArray *lines)
           common = (i - 0.5) * WIDEST / STEPS;
         }
     }
-  return most >= FEW ? MAX (common, USUAL) : USUAL;
+  return most >= FEW ? MAX (common, NARROWEST) : USUAL;
 }
 
 GPtrArray *
@@ -180,7 +186,8 @@ qm_pdf_lines (const GPtrArray *pages)
     {
       QmPdfLine *line = g_ptr_array_index (lines, i);
 
-      line->space = MORE * space * qm_pdf_line_height (line);
+      line->space = (space > TYPED ? MORE_TYPED : MORE) * space
+                    * qm_pdf_line_height (line);
       line->gap = MUCH_MORE * space * qm_pdf_line_height (line);
     }
   return lines;

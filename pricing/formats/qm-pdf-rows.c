@@ -79,21 +79,71 @@ qm_pdf_common_gap (const QmPdfBody *body, const GPtrArray *lines)
   return g_array_index (gaps, double, gaps->len / 2);
 }
 
-/* Whether a line is the name of an alternative and nothing else, "Option A": it
- * is never of one row with another. */
+/* Whether a line is the name of an alternative and nothing else, "Option A",
+ * "either", "or": it is never of one row with another. */
 static gboolean
 is_name (const GPtrArray *lines, guint i)
 {
   const QmPdfLine *line = line_at (lines, i);
   g_autofree char *text = NULL;
   g_autofree char *name = NULL;
+  g_autofree char *either = NULL;
   const char *rest = "";
+  guint n = 0;
 
   if (line->words->len > 4)
     return FALSE;
   text = qm_pdf_line_text (line, 0, line->words->len);
+  either = qm_csv_alternative_either (text, TRUE, &n);
+  if (either != NULL || qm_csv_words_say_or (text, TRUE))
+    return TRUE;
   name = qm_csv_alternative_parse (text, &rest);
   return name != NULL && rest[strspn (rest, " :.-")] == '\0';
+}
+
+static gboolean
+is_number (const char *text)
+{
+  char currency[4];
+  gint64 micros;
+
+  return qm_amount_parse (text, QM_DECIMAL_GUESS, &micros, currency);
+}
+
+gboolean
+qm_pdf_is_total_table (const GPtrArray *lines, guint names, guint below)
+{
+  g_autoptr (GArray) above = NULL;
+  g_autoptr (GArray) amounts = NULL;
+  guint n = 0;
+
+  if (below >= lines->len)
+    return FALSE;
+  above =
+      qm_pdf_line_runs (line_at (lines, names), line_at (lines, names)->space);
+  amounts =
+      qm_pdf_line_runs (line_at (lines, below), line_at (lines, below)->space);
+  for (guint i = 0; i < amounts->len; i++)
+    if (!is_number (g_array_index (amounts, QmPdfRun, i).text))
+      return FALSE;
+  for (guint i = 0; i < above->len; i++)
+    {
+      const char *text = g_array_index (above, QmPdfRun, i).text;
+
+      if (is_number (text))
+        return FALSE;
+      n += qm_csv_row_kind_of (text) != QM_CSV_ROW_LINE;
+    }
+  return n > 1 && amounts->len > 1;
+}
+
+/* Whether a row begins at a line, however close the one above is. */
+static gboolean
+begins_row (const GPtrArray *lines, guint i)
+{
+  return is_name (lines, i) || is_name (lines, i - 1)
+         || qm_pdf_is_total_table (lines, i, i + 1)
+         || qm_pdf_is_total_table (lines, i - 1, i);
 }
 
 /* Divides the lines behind one with an amount, up to the next one: where the
@@ -119,8 +169,7 @@ divide (GArray *rows,
   if (least > narrowest + CLEARLY)
     least = narrowest + ROW * (least - narrowest);
   for (guint i = from + 1; i <= to; i++)
-    if (gap_above (lines, body->first, i) >= least || is_name (lines, i)
-        || is_name (lines, i - 1))
+    if (gap_above (lines, body->first, i) >= least || begins_row (lines, i))
       g_array_append_val (rows, i);
 }
 
@@ -140,8 +189,7 @@ divide_end (GArray *rows,
   if (common < G_MAXDOUBLE)
     least = common - SAME_GAP;
   for (guint i = from + 1; i <= to; i++)
-    if (gap_above (lines, body->first, i) >= least || is_name (lines, i)
-        || is_name (lines, i - 1))
+    if (gap_above (lines, body->first, i) >= least || begins_row (lines, i))
       g_array_append_val (rows, i);
 }
 
@@ -169,15 +217,6 @@ qm_pdf_rows (const QmPdfBody *body, const GPtrArray *lines)
   divide_end (rows, body, lines, last, body->end - 1, common);
   g_array_append_val (rows, body->end);
   return rows;
-}
-
-static gboolean
-is_number (const char *text)
-{
-  char currency[4];
-  gint64 micros;
-
-  return qm_amount_parse (text, QM_DECIMAL_GUESS, &micros, currency);
 }
 
 static const QmPdfWord *
@@ -220,7 +259,8 @@ is_cut (const QmPdfBody *body, const QmPdfLine *line, guint i, gboolean whole)
   double height = qm_pdf_line_height (line);
   double gap = behind->left - before->right;
 
-  if (gap > line->gap)
+  /* What is printed over another is none of it. */
+  if (gap > line->gap || gap < -NARROW * height)
     return TRUE;
   for (guint j = 0; j + 1 < body->head->n_names; j++)
     {

@@ -66,6 +66,12 @@ void qm_pdf_edges (GArray *bodies, const GPtrArray *lines);
  * than those between lines of a cell.  G_MAXDOUBLE: it is not known. */
 double qm_pdf_common_gap (const QmPdfBody *body, const GPtrArray *lines);
 
+/* Whether a line has names of several totals, "Net", "VAT", "Total", and those
+ * of lines[below] are amounts alone: a small table, of which the names stand
+ * above the amounts, on this page or at the end of the one before. */
+gboolean
+qm_pdf_is_total_table (const GPtrArray *lines, guint names, guint below);
+
 /* The rows of a body, by its common gap: those of its lines that belong
  * together.
  *

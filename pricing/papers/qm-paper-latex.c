@@ -111,8 +111,8 @@ append_table (GString *out, const QmPaperTable *table)
       g_ascii_formatd (width, sizeof width, "%.3f",
                        i == 0 ? first : (0.92 - first) / (n - 1) - 0.015);
       g_string_append_printf (out, ">{\\%s\\arraybackslash}p{%s\\linewidth}",
-                              i == 0 || table->words ? "raggedright"
-                                                     : "raggedleft",
+                              qm_paper_table_is_words (table, i) ? "raggedright"
+                                                                 : "raggedleft",
                               width);
     }
   g_string_append (out, "}\n\\toprule\n");

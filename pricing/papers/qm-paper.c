@@ -101,6 +101,22 @@ qm_paper_add_table (QmPaper *paper, const char *name, const char *const *heads)
   return block.table;
 }
 
+void
+qm_paper_table_set_words (QmPaperTable *table, const guint *columns)
+{
+  g_return_if_fail (table != NULL && columns != NULL);
+
+  for (guint i = 0; columns[i] != 0; i++)
+    table->words |= G_GUINT64_CONSTANT (1) << MIN (columns[i], 63);
+}
+
+gboolean
+qm_paper_table_is_words (const QmPaperTable *table, guint column)
+{
+  return column == 0
+         || (table->words & G_GUINT64_CONSTANT (1) << MIN (column, 63)) != 0;
+}
+
 QmPaperCell *
 qm_paper_table_add_row (QmPaperTable *table,
                         QmPaperRowKind kind,
@@ -161,7 +177,8 @@ append_table (GString *out, const QmPaperTable *table)
     append_cell (out, table->heads[i], FALSE);
   g_string_append (out, "|\n");
   for (guint i = 0; i < table->n_columns; i++)
-    g_string_append (out, i == 0 || table->words ? "| --- " : "| ---: ");
+    g_string_append (out,
+                     qm_paper_table_is_words (table, i) ? "| --- " : "| ---: ");
   g_string_append (out, "|\n");
   for (guint i = 0; i < table->rows->len; i++)
     {

@@ -44,9 +44,10 @@ typedef struct
 {
   char *name; /* of the sheet */
   guint n_columns;
-  char **heads;   /* NULL at the end */
-  GArray *rows;   /* of QmPaperRow */
-  gboolean words; /* cells are read, not compared: they begin at the left */
+  char **heads;  /* NULL at the end */
+  GArray *rows;  /* of QmPaperRow */
+  guint64 words; /* columns that are read, not compared, so that they begin at
+                    the left: 1 << each; the first one always is */
 } QmPaperTable;
 
 typedef struct
@@ -79,6 +80,13 @@ void qm_paper_add_figure (QmPaper *paper, const char *caption);
 /* Adds an empty table.  What it is given is copied.  (transfer none) */
 QmPaperTable *
 qm_paper_add_table (QmPaper *paper, const char *name, const char *const *heads);
+
+/* Says that these columns are read, a list that ends with 0: the first one
+ * needs no word. */
+void qm_paper_table_set_words (QmPaperTable *table, const guint *columns);
+
+/* Whether a column is read. */
+gboolean qm_paper_table_is_words (const QmPaperTable *table, guint column);
 
 /* Adds a row of unknown cells, of which the first says what it is about.  The
  * text is copied.

@@ -261,6 +261,7 @@ add_need (const QmProposalMaker *maker)
 
   qm_paper_add (maker->paper, QM_PAPER_HEADING, _ ("What is needed"));
   table = qm_paper_add_table (maker->paper, _ ("Need"), heads);
+  qm_paper_table_set_words (table, (const guint[]){ 4, 5, 0 });
   add_need_rows (maker, table);
   if (is_portfolio (maker) && qm_known (candidate->busy))
     {
@@ -412,6 +413,7 @@ add_options (const QmProposalMaker *maker)
   qm_paper_add (maker->paper, QM_PAPER_HEADING,
                 _ ("Options, and why neither cheaper nor dearer"));
   table = qm_paper_add_table (maker->paper, _ ("Options"), heads);
+  qm_paper_table_set_words (table, (const guint[]){ 1, 5, 0 });
   for (guint i = 0; i < G_N_ELEMENTS (indices); i++)
     add_option (maker, table, indices[i], told);
   for (guint i = 0; sentences[i] != NULL; i++)

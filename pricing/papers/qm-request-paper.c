@@ -60,7 +60,7 @@ add_requirements (QmPaper *paper, const QmRequest *request)
 
   qm_paper_add (paper, QM_PAPER_HEADING, _ ("Requirements"));
   table = qm_paper_add_table (paper, _ ("Requirements"), heads);
-  table->words = TRUE;
+  qm_paper_table_set_words (table, (const guint[]){ 1, 0 });
   for (guint i = 0; i < request->needs->len; i++)
     {
       const QmNeed *need = &g_array_index (request->needs, QmNeed, i);
@@ -130,6 +130,7 @@ add_trainings (QmPaper *paper, const QmRequest *request)
 
   qm_paper_add (paper, QM_PAPER_HEADING, _ ("What is trained"));
   table = qm_paper_add_table (paper, _ ("Trainings"), heads);
+  qm_paper_table_set_words (table, (const guint[]){ 3, 0 });
   for (guint i = 0; i < request->trainings->len; i++)
     add_training (table,
                   &g_array_index (request->trainings, QmRequestedTraining, i));
@@ -358,6 +359,8 @@ qm_answers_paper_new (const QmRequest *request,
   add_verdict (paper, n_complete, comparison->n_quotes);
   table = qm_paper_add_table (paper, _ ("Offers"),
                               (const char *const *) heads->pdata);
+  for (guint i = 0; i < comparison->n_quotes; i++)
+    qm_paper_table_set_words (table, (const guint[]){ i + 1, 0 });
   cells = qm_paper_table_add_row (table, QM_ROW_STRONG, _ ("Complete"));
   for (guint i = 0; i < comparison->n_quotes; i++)
     {

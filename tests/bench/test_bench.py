@@ -838,7 +838,8 @@ class Bench(unittest.TestCase):
         commands = re.findall(r'(?m)^  ([a-z]+)  ', bench('-h').stdout)
         self.assertEqual(commands, ['devices', 'plan', 'predict', 'calibrate',
                                     'run', 'check', 'train', 'search',
-                                    'results', 'export', 'framework', 'links'])
+                                    'results', 'export', 'framework', 'links',
+                                    'accept'])
         for command in commands:
             text = bench(command, '--help').stdout
             self.assertIn('--json', text)

@@ -6,12 +6,15 @@ import json
 import os
 import re
 import shutil
+import subprocess
 
 import harness
 
 ASK = ("--runs", "pythia-1b=3,vit-large=2", "--room", "any", "--budget", "400k",
        "--currency", "EUR", "--tax", "20")
 DAYS = 5 * 365
+SHIPPED = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..",
+                                       "data"))
 
 
 def number(text):
@@ -123,6 +126,93 @@ class ProposalTest(harness.CommandLineTest):
                 for part in (b"longtable", b"itemize", b"document"):
                     self.assertEqual(data.count(b"\\begin{%s}" % part),
                                      data.count(b"\\end{%s}" % part))
+
+    def accept(self, *arguments, catalog=None):
+        path = self.path("order.json")
+        text = self.run_program(
+            "proposal", *arguments, "--acceptance", path, "--force", expect=0,
+            env={"QUARTERMASTER_DATA_DIR": catalog or self.rated}).text
+        with open(path, encoding="utf-8") as file:
+            return text, json.load(file)
+
+    def bench(self, *arguments, catalog=None):
+        return subprocess.run(
+            [os.path.join(os.path.dirname(harness.PROGRAM), "qm-bench"),
+             *arguments], capture_output=True, text=True, check=False,
+            env=self.environment(
+                QUARTERMASTER_DATA_DIR=catalog or self.rated))
+
+    def tokens_a_day(self, model, unit):
+        with open(os.path.join(SHIPPED, "models", model + ".json"),
+                  encoding="utf-8") as file:
+            recipe = json.load(file)["recipe"]
+        return (recipe["batch_size"] * recipe["steps"] / 86400
+                * (recipe["sequence_length"] if unit == "tokens" else 1))
+
+    def test_acceptance(self):
+        """What was bought has to do what was predicted of it, by the engine
+        that measures it."""
+        ask = ("--runs", "pythia-1b=3,vit-large=2", "--room", "any",
+               "--budget", "400k")
+        text, order = self.accept(*ask, catalog=SHIPPED)
+        best = json.loads(self.run_program(
+            "advise", *ask, "--json",
+            env={"QUARTERMASTER_DATA_DIR": SHIPPED}).text)["recommendation"]
+        self.assertIn("Acceptance test", text)
+        self.assertIn("--against order.json", " ".join(text.split()))
+        self.assertEqual(order["tolerance_percent"], 5)
+        self.assertEqual(sorted(order["experiments"]),
+                         ["pythia-1b", "vit-large"])
+        for model, one in order["experiments"].items():
+            self.assertEqual((one["gpu"], one["gpus"]),
+                             (best["gpu"], best["gpus"]))
+            predicted = json.loads(self.bench(
+                "predict", "--model", model, "--gpu", best["gpu"], "--gpus",
+                str(best["gpus"]), "--level", "engine", "--json",
+                catalog=SHIPPED).stdout)
+            rate = self.tokens_a_day(model, one["unit"])
+            for name, days in (("per_second", "days"), ("low", "days_high"),
+                               ("high", "days_low")):
+                self.assertAlmostEqual(one["predicted"][name] * predicted[days]
+                                       / rate, 1, places=4)
+            low = one["predicted"]["low"]
+            self.assertLessEqual(one["guaranteed_per_second"], low)
+            self.assertGreater(one["guaranteed_per_second"], low * 0.99)
+            self.assertEqual(one["method"]["checkpointing"],
+                             predicted["checkpointing"])
+            self.assertEqual(one["method"]["sharding"], predicted["sharding"])
+
+    def test_acceptance_without_prediction(self):
+        """Then what the plan needs is what is guaranteed."""
+        _, order = self.accept(*ASK)
+        for one in order["experiments"].values():
+            self.assertNotIn("predicted", one)
+            self.assertNotIn("method", one)
+            self.assertGreater(one["guaranteed_per_second"], 0)
+
+    def test_acceptance_is_read(self):
+        """qm-bench takes what was written, and sees that it is not here."""
+        self.accept(*ASK, "--tolerance", "2.5")
+        result = self.bench("accept", "--against", self.path("order.json"),
+                            "--device", "cpu", "--json")
+        self.assertEqual(result.returncode, 6, result.stderr)
+        answer = json.loads(result.stdout)
+        self.assertEqual(answer["tolerance_percent"], 2.5)
+        self.assertFalse(answer["accepted"])
+
+    def test_acceptance_options(self):
+        rated = {"QUARTERMASTER_DATA_DIR": self.rated}
+        for wrong in ("0", "51", "-1", "many"):
+            self.refuse("proposal", *ASK, "--acceptance", self.path("o.json"),
+                        "--tolerance", wrong, says="not a percentage",
+                        env=rated)
+        path = self.path("there.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("mine")
+        self.refuse("proposal", *ASK, "--acceptance", path, says="--force",
+                    env=rated)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine")
 
     def test_one_training(self):
         tables, text = self.tables("--model", "pythia-1b", "--room", "any")

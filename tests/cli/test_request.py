@@ -77,6 +77,46 @@ class RequestTest(Requests):
             twice["trainings"][0]["per_second"] / training["per_second"], 2,
             delta=0.02)
 
+    def test_acceptance(self):
+        """No GPUs are named, and what is guaranteed follows from the days that
+        a training may take; where nothing is predicted, it is the rate of the
+        request."""
+        path = self.path("order.json")
+        answer = self.request(*ASK, "--acceptance", path)
+        with open(path, encoding="utf-8") as file:
+            one = json.load(file)["experiments"]["pythia-1b"]
+        self.assertFalse({"gpu", "gpus", "method"} & set(one))
+        self.assertEqual(one["unit"], "tokens")
+        if "predicted" not in one:
+            self.assertEqual(one["guaranteed_per_second"],
+                             answer["trainings"][0]["per_second"])
+        text = " ".join(self.quotes("request", *ASK, "--acceptance", path,
+                                    "--force").text.split())
+        self.assertIn("any that reach it", text)
+        self.assertFalse(BRANDS.search(text[text.index("Acceptance test"):]))
+
+    def test_acceptance_of_deadlines(self):
+        """Half the time takes twice the rate, and no deadline more than is
+        predicted."""
+        shipped = os.path.abspath(os.path.join(os.path.dirname(__file__), "..",
+                                               "..", "data"))
+        rates = []
+        for days in ("60", "30", "0.001"):
+            path = self.path("order-%s.json" % days)
+            result = self.run_program(
+                "quotes", "request", "--model", "pythia-1b", "--gpu",
+                "h100-80gb-sxm", "--gpus", "8", "--room", "any", "--deadline",
+                days, "--acceptance", path,
+                env={"QUARTERMASTER_DATA_DIR": shipped})
+            if result.code == 2:
+                continue
+            with open(path, encoding="utf-8") as file:
+                one = json.load(file)["experiments"]["pythia-1b"]
+            rates.append(one["guaranteed_per_second"])
+            self.assertLessEqual(rates[-1], one["predicted"]["low"])
+        self.assertGreaterEqual(len(rates), 2)
+        self.assertAlmostEqual(rates[1] / rates[0], 2, delta=0.03)
+
     def test_rates_of_a_year(self):
         """The runs of a year fit into it at the rates that are asked for."""
         answer = self.request("--runs", "pythia-1b=4,roberta-large=1",

@@ -317,6 +317,33 @@ test_mae (void)
 #undef MAE
 }
 
+/* What torch.utils.flop_counter counts of tests/golden/make.py's DinoPair, of
+ * all and of the teacher alone, which has no backward pass. */
+static void
+test_pair (void)
+{
+  static const char text[] =
+      "{\"model_type\": \"dinov3_vit\", \"hidden_size\": 24,"
+      "\"num_hidden_layers\": 2, \"num_attention_heads\": 3,"
+      "\"intermediate_size\": 40, \"patch_size\": 4,"
+      "\"num_register_tokens\": 2, \"head_n_prototypes\": 37,"
+      "\"head_hidden_dim\": 20, \"head_bottleneck_dim\": 12,"
+      "\"head_nlayers\": 4, \"local_crops_number\": 2,"
+      "\"local_crops_size\": 8}";
+  const QmRecipe recipe = { .batch_size = 7, .steps = 11, .image_size = 32 };
+  QmModelConfig config = { 0 };
+
+  check_case ("teacher and student");
+  CHECK_INT (qm_model_config_parse (text, sizeof text - 1, "text", &config,
+                                    NULL),
+             QM_OK);
+  CHECK_NEAR (qm_flops_forward_sample (&config, &recipe), 8862864, 1e-14);
+  CHECK_NEAR (qm_flops_train_sample (&config, &recipe),
+              3 * 8862864.0 - 2 * 4290608, 1e-14);
+  CHECK_INT (qm_parameter_count (&config), 12340);
+  check_case ("");
+}
+
 /* The models of the catalog that were not in the publication: parameters as
  * Transformers 5.23 counts them, FLOPs of the whole training, to four digits,
  * by the formula of data/flops.h in a program of its own. */
@@ -339,6 +366,7 @@ test_catalog (void)
     { "esm-2-650m", 651042593, 4.419e21 },
     { "dinov2-large-supervised", 305276904, 1.868e20 },
     { "dinov3-large-supervised", 304153576, 1.449e20 },
+    { "dinov2-large", 361068160, 3.906e21 },
     { "mae-large", 329239296, 1.266e20 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },
@@ -352,7 +380,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 13 + 9);
+  CHECK_INT ((int64_t) n, 14 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -385,6 +413,7 @@ test_order (void)
                                        "esm-2-650m",
                                        "olmoe-1b-7b",
                                        "dinov2-large-supervised",
+                                       "dinov2-large",
                                        "dinov3-large-supervised",
                                        "mae-large",
                                        "pythia-160m",
@@ -403,7 +432,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 13 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 14 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
@@ -454,6 +483,7 @@ main (void)
   test_esm ();
   test_dino ();
   test_mae ();
+  test_pair ();
   test_catalog ();
   test_order ();
   test_no_overflow ();

@@ -18,6 +18,8 @@
 #define DINOV3 \
   "\"model_type\": \"dinov3_vit\", \"intermediate_size\": 96, " SIZES
 
+#define PAIR ", \"head_n_prototypes\": 1000"
+
 /* As facebook/dinov2-large has it, but smaller. */
 static void
 test_dinov2 (void)
@@ -140,7 +142,59 @@ test_sizes (void)
          != QM_OK);
 }
 
+/* With prototypes, fields of the head and the crops are those of
+ * facebookresearch/dinov2 where nothing is said; without, there are none. */
+static void
+test_pair (void)
+{
+  QmRecipe recipe = {
+    .batch_size = 1, .steps = 1, .image_size = 224, .dropout = NAN
+  };
+  QmModelConfig plain = parse_well ("{" DINOV2 "}");
+  QmModelConfig config = parse_well ("{" DINOV2 PAIR "}"), other;
+  char key[QM_MODEL_KEY_BYTES], another[QM_MODEL_KEY_BYTES];
+  QmError error = { 0 };
+
+  CHECK (qm_model_has_teacher (&config) && !qm_model_has_teacher (&plain));
+  CHECK_INT (plain.dino.local_crops, 0);
+  CHECK_INT (config.dino.prototypes, 1000);
+  CHECK_INT (config.dino.head_hidden, 2048);
+  CHECK_INT (config.dino.head_bottleneck, 256);
+  CHECK_INT (config.dino.head_layers, 3);
+  CHECK_INT (config.dino.local_crops, 8);
+  CHECK_INT (config.dino.local_size, 96);
+  CHECK_NEAR (config.dino.teacher_temperature, 0.07, 0);
+  CHECK (qm_model_apply_recipe (&config, &recipe, "recipe.json", &error)
+         == QM_STATUS_INVALID);
+  CHECK_CONTAINS (error.message, "ema_decay");
+  recipe.ema_decay = 0.99;
+  CHECK_INT (qm_model_apply_recipe (&config, &recipe, "recipe.json", NULL),
+             QM_OK);
+  qm_model_key (&config, &recipe, key);
+  other = config;
+  other.dino.local_crops = 6;
+  qm_model_key (&other, &recipe, another);
+  CHECK (strcmp (key, another) != 0);
+  other = config;
+  other.dino.teacher_temperature = 0.04;
+  qm_model_key (&other, &recipe, another);
+  CHECK (strcmp (key, another) != 0);
+  /* As it was before there were any. */
+  qm_model_key (&plain, &recipe, key);
+  CHECK_STRING (key, "69589c6c92c4c71f");
+}
+
 static const Refused refused[] = {
+  { "{" DINOV2 PAIR ",\n \"local_crops_size\": 13}", QM_STATUS_INVALID, 2, 2,
+    "local_crops_size: is smaller than a patch" },
+  { "{" DINOV2 PAIR ",\n \"local_crops_number\": 0}", QM_STATUS_INVALID, 2, 2,
+    "local_crops_number: " },
+  { "{" DINOV3 PAIR ",\n \"teacher_temp\": 0.01}", QM_STATUS_INVALID, 2, 2,
+    "teacher_temp: " },
+  { "{" DINOV2 PAIR ",\n \"head_nlayers\": 1}", QM_STATUS_INVALID, 2, 2,
+    "head_nlayers: " },
+  { "{" DINOV2 ",\n \"local_crops_number\": 8}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "local_crops_number: unsupported field" },
   { "{" DINOV2 ",\n \"hidden_dropout_prob\": 0.1}", QM_STATUS_UNSUPPORTED, 2, 2,
     "hidden_dropout_prob: only 0 is supported" },
   { "{" DINOV2 ",\n \"num_register_tokens\": 4}", QM_STATUS_UNSUPPORTED, 2, 2,
@@ -178,6 +232,9 @@ main (void)
   test_written ("{" REGISTERS ", \"qkv_bias\": false}");
   test_written ("{" DINOV3 ", \"pos_embed_shift\": 0.25, \"key_bias\": true}");
   test_written ("{" DINOV3 ", \"pos_embed_rescale\": null}");
+  test_written ("{" DINOV2 PAIR ", \"local_crops_number\": 1}");
+  test_written ("{" DINOV3 PAIR ", \"teacher_temp\": 0.04}");
+  test_pair ();
   test_sizes ();
   check_refused (refused, sizeof refused / sizeof refused[0]);
   return check_report ();

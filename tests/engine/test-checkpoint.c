@@ -178,6 +178,7 @@ test_training (QmDevice *device,
 {
   int64_t side = image_size (config);
   QmRecipe recipe = { .batch_size = 4,
+                      .ema_decay = qm_model_has_teacher (config) ? 0.9 : 0,
                       .steps = STEPS,
                       .sequence_length = side > 0 ? 0 : 16,
                       .image_size = side,
@@ -275,6 +276,13 @@ input_bytes (const QmModel *model)
     {
       side = model->recipe.image_size / config->dino.patch_size;
       tokens = side * side + 1 + config->dino.registers;
+      if (qm_model_has_teacher (config))
+        {
+          side = config->dino.local_size / config->dino.patch_size;
+          tokens = QM_DINO_GLOBAL_CROPS * tokens
+                   + config->dino.local_crops
+                         * (side * side + 1 + config->dino.registers);
+        }
     }
   return (uint64_t) (4 * tokens * vary_get_whole (config, "hidden_size") * 4);
 }
@@ -401,7 +409,8 @@ main (int argc, char **argv)
                                         "dinov2-gated",
                                         "dinov2-registers",
                                         "dinov3",
-                                        "vit-mae-half" };
+                                        "vit-mae-half",
+                                        "dinov2-pair" };
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);

@@ -267,7 +267,10 @@ main (int argc, char **argv)
                                         "dinov2-gated",
                                         "dinov2-registers",
                                         "dinov3",
-                                        "dinov3-gated" };
+                                        "dinov3-gated",
+                                        "dinov2-pair",
+                                        "dinov2-pair-registers",
+                                        "dinov3-pair" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",
                                           "free-lunch" };
   QmDevice *device = NULL;

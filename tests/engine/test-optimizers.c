@@ -468,7 +468,7 @@ check_refusal (const QmModelConfig *config,
   QmStatus status = qm_plan_new (config, &recipe, options, &plan, &error);
 
   CHECK_INT (status, refused ? QM_STATUS_UNSUPPORTED : QM_OK);
-  CHECK (qm_plan_takes (&recipe, options->sharding, options->offload,
+  CHECK (qm_plan_takes (config, &recipe, options->sharding, options->offload,
                         options->ranks)
          != refused);
   if (refused)

@@ -28,8 +28,10 @@ from transformers import (
     ConvNextForImageClassification,
     Dinov2Config,
     Dinov2ForImageClassification,
+    Dinov2Model,
     Dinov2WithRegistersConfig,
     Dinov2WithRegistersForImageClassification,
+    Dinov2WithRegistersModel,
     DINOv3ViTConfig,
     DINOv3ViTModel,
     EsmConfig,
@@ -212,6 +214,86 @@ def dinov3(**changes):
     return DINOv3WithHead, DINOv3ViTConfig, fields
 
 
+class DinoHead(torch.nn.Module):
+    """As facebookresearch/dinov2 has it, dinov2/layers/dino_head.py, with gains
+    of 1 that stay so."""
+
+    def __init__(self, config):
+        super().__init__()
+        sizes = ([config.hidden_size]
+                 + (config.head_nlayers - 1) * [config.head_hidden_dim]
+                 + [config.head_bottleneck_dim])
+        layers = []
+        for i in range(config.head_nlayers):
+            layers += [torch.nn.Linear(sizes[i], sizes[i + 1]), torch.nn.GELU()]
+        self.mlp = torch.nn.Sequential(*layers[:-1])
+        self.last_layer = torch.nn.Module()
+        self.last_layer.weight_v = torch.nn.Parameter(torch.empty(
+            config.head_n_prototypes, config.head_bottleneck_dim))
+
+    def forward(self, x):
+        normalize = torch.nn.functional.normalize
+        return (normalize(self.mlp(x), dim=-1)
+                @ normalize(self.last_layer.weight_v, dim=-1).T)
+
+
+def shares(cosines, temperature, rounds=3):
+    """sinkhorn_knopp_teacher() of dinov2/loss/dino_clstoken_loss.py."""
+    q = torch.exp(cosines / temperature).t()
+    k, b = q.shape
+    q = q / q.sum()
+    for _ in range(rounds):
+        q = q / q.sum(dim=1, keepdim=True) / k
+        q = q / q.sum(dim=0, keepdim=True) / b
+    return (q * b).t()
+
+
+class DinoPair(torch.nn.Module):
+    """A student, and a teacher with the same weights, as a training begins;
+    the losses of dinov2/train/ssl_meta_arch.py.  Crops are beside each other by
+    images, not images by crops."""
+
+    def __init__(self, config, name, model_class):
+        super().__init__()
+        self.config, self.name = config, name
+        setattr(self, name, model_class(config))
+        self.dino_head = DinoHead(config)
+
+    def cosines(self, pixels, crops):
+        tokens = getattr(self, self.name)(pixels).last_hidden_state
+        return self.dino_head(tokens[:, 0]).unflatten(0, (-1, crops))
+
+    def forward(self, pixel_values, local_pixel_values):
+        n = self.config.local_crops_number
+        with torch.no_grad():
+            told = shares(self.cosines(pixel_values, 2).flatten(0, 1),
+                          self.config.teacher_temp).unflatten(0, (-1, 2))
+        seen = torch.cat((self.cosines(pixel_values, 2),
+                          self.cosines(local_pixel_values, n)), dim=1)
+        log = torch.log_softmax(seen / 0.1, dim=-1)
+        loss = sum(-(told[:, t] * log[:, s]).sum(-1).mean()
+                   for t in range(2) for s in range(2 + n) if s != t)
+        return types.SimpleNamespace(loss=loss / (2 * (1 + n)))
+
+
+def dino_pair(kind, **changes):
+    classes = dict(
+        dinov2=(Dinov2Model, Dinov2Config, "dinov2"),
+        dinov2_with_registers=(Dinov2WithRegistersModel,
+                               Dinov2WithRegistersConfig,
+                               "dinov2_with_registers"),
+        dinov3_vit=(DINOv3ViTModel, DINOv3ViTConfig, "backbone"))
+    model_class, config_class, name = classes[kind]
+    fields = dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
+                  image_size=15, patch_size=4, num_channels=3,
+                  layer_norm_eps=1e-6, head_n_prototypes=37,
+                  head_hidden_dim=20, head_bottleneck_dim=12, head_nlayers=3,
+                  local_crops_number=3, local_crops_size=9, teacher_temp=0.1)
+    fields.update(changes)
+    return (lambda config: DinoPair(config, name, model_class), config_class,
+            fields)
+
+
 def vit_mae(**changes):
     fields = dict(SIZES, image_size=12, patch_size=4, num_channels=3,
                   decoder_hidden_size=16, decoder_num_hidden_layers=1,
@@ -266,6 +348,8 @@ def stored(tensors):
         result[key] = tensor
     return result
 
+
+PIXELS = {"pixel_values", "local_pixel_values"}
 
 MASKED = (BertForMaskedLM, RobertaForMaskedLM, ModernBertForMaskedLM,
           EsmForMaskedLM)
@@ -394,6 +478,16 @@ MODELS = {
         num_attention_heads=2, use_gated_mlp=True, hidden_act="silu",
         query_bias=False, proj_bias=False, mlp_bias=False, rope_theta=50.0,
         image_size=23, patch_size=5, pos_embed_rescale=None),
+    "dinov2-pair": dino_pair("dinov2", mlp_ratio=2, drop_path_rate=0.3),
+    # More patches than were in place, and a layer less.
+    "dinov2-pair-registers": dino_pair(
+        "dinov2_with_registers", mlp_ratio=2, num_register_tokens=2,
+        use_swiglu_ffn=True, local_crops_number=1, local_crops_size=20,
+        head_nlayers=2, teacher_temp=0.04),
+    "dinov3-pair": dino_pair(
+        "dinov3_vit", intermediate_size=40, num_register_tokens=2,
+        pos_embed_rescale=2.0, local_crops_number=2, local_crops_size=8,
+        head_nlayers=4),
     "vit-mae": vit_mae(),
     "vit-mae-half": vit_mae(mask_ratio=0.5, norm_pix_loss=True, qkv_bias=False,
                             image_size=15, patch_size=3, num_channels=2,
@@ -411,6 +505,11 @@ MODELS = {
 def batch_of(name, model, fields):
     if "image_size" in fields:
         side = fields["image_size"]
+        if isinstance(model, DinoPair):
+            local = fields["local_crops_size"]
+            return dict(pixel_values=torch.rand(2 * 3, 3, side, side),
+                        local_pixel_values=torch.rand(
+                            3 * fields["local_crops_number"], 3, local, local))
         if isinstance(model, ViTMAEForPreTraining):
             patches = (side // fields["patch_size"]) ** 2
             return dict(pixel_values=torch.randn(
@@ -482,8 +581,8 @@ def make(name, folder):
     # Computed in double precision, from weights that fit in fp32.
     model.double()
     batch = batch_of(name, model, fields)
-    if "pixel_values" in batch:
-        batch["pixel_values"] = batch["pixel_values"].double()
+    for key in PIXELS & batch.keys():
+        batch[key] = batch[key].double()
     loss = model(**batch).loss
     loss.backward()
 
@@ -506,8 +605,8 @@ def make(name, folder):
         text["id2label"] = {str(i): f"LABEL_{i}" for i in range(text.pop("num_labels"))}
     (folder / f"{name}.json").write_text(json.dumps(text, indent=2, sort_keys=True) + "\n")
     save_file(weights, folder / f"{name}.weights.safetensors")
-    if "pixel_values" in batch:
-        batch["pixel_values"] = batch["pixel_values"].float()
+    for key in PIXELS & batch.keys():
+        batch[key] = batch[key].float()
     save_file(batch, folder / f"{name}.batch.safetensors")
     save_file(golden, folder / f"{name}.golden.safetensors")
 

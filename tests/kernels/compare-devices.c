@@ -23,7 +23,7 @@
 #define GUARD       0xa5
 #define MAX_TENSORS (QM_OP_MAX_INPUTS + QM_OP_MAX_OUTPUTS)
 
-/* Sizes by letter; t, u, q, w, e, z, l, E, P and R follow from others, and X
+/* Sizes by letter; t, u, q, w, e, z, l, E, P, Q and R follow from others, and X
  * and Y are for groups of many rows. */
 static const struct
 {
@@ -97,6 +97,7 @@ set_sizes (Compare *compare, size_t index)
   size['E'] = 4 + 20 * (int64_t) index;
   size['P'] = size['E'] + 1;
   size['K'] = 3;
+  size['Q'] = 2 * size['b'];
   size['X'] = 3;
   size['Y'] = 4;
   size['R'] = size['m'] * size['K'];

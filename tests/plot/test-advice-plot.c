@@ -660,6 +660,67 @@ test_portfolio (Setup *setup, gconstpointer unused)
                             "Cost of a year’s runs $1,768\n"));
 }
 
+/* Of many types only a few are shown, but the frontier's line and what the
+ * answer tells of are as before. */
+static void
+test_shortlist (Setup *setup, gconstpointer unused)
+{
+  const QmRecommendation told = { .best = 8,
+                                  .runner_up = -1,
+                                  .faster = -1,
+                                  .cheaper = -1,
+                                  .would_do = -1,
+                                  .denied = -1 };
+  size_t n_gpus;
+  const QmGpu *gpus = qm_catalog_gpus (setup->catalog, &n_gpus);
+  QmCandidate candidates[9];
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autoptr (QmAdvicePlot) plot = NULL;
+  const QmPlotData *data;
+  guint n_hidden = 0;
+
+  g_assert_cmpuint (n_gpus, >=, G_N_ELEMENTS (candidates));
+  for (guint i = 0; i < G_N_ELEMENTS (candidates); i++)
+    {
+      candidates[i] = setup->candidates[find (setup, "a6000", 4)];
+      candidates[i].gpu = &gpus[i];
+      candidates[i].cost_minor = 1000000 * (i + 1);
+      candidates[i].days = 100 - 10.0 * i;
+    }
+  advice = qm_advice_new_for_candidates (candidates, G_N_ELEMENTS (candidates));
+  plot = qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL,
+                             "Short", NULL, TRUE);
+  data = qm_advice_plot_data (plot);
+  for (guint i = 0; i < data->n_points; i++)
+    g_assert_false (data->points[i].flags & QM_PLOT_POINT_HIDDEN);
+  qm_advice_plot_set_shortlist (plot, TRUE);
+  for (guint i = 0; i < data->n_points; i++)
+    n_hidden += (data->points[i].flags & QM_PLOT_POINT_HIDDEN) != 0;
+  g_assert_cmpuint (n_hidden, ==, 3);
+  g_assert_cmpuint (data->n_frontier, ==, 9);
+  g_assert_true (data->points[2].flags & QM_PLOT_POINT_HIDDEN);
+  g_assert_true (data->points[5].flags & QM_PLOT_POINT_HIDDEN);
+
+  /* What is recommended or selected is shown for as long as it is. */
+  qm_advice_plot_set_selected (plot, 2);
+  g_assert_false (data->points[2].flags & QM_PLOT_POINT_HIDDEN);
+  qm_advice_plot_set_selected (plot, -1);
+  g_assert_true (data->points[2].flags & QM_PLOT_POINT_HIDDEN);
+  qm_advice_plot_set_limits (plot, -1, NAN,
+                             &(QmRecommendation){ .best = 5,
+                                                  .runner_up = 7,
+                                                  .faster = -1,
+                                                  .cheaper = -1,
+                                                  .would_do = -1,
+                                                  .denied = -1 });
+  g_assert_false (data->points[5].flags & QM_PLOT_POINT_HIDDEN);
+  g_assert_false (data->points[7].flags & QM_PLOT_POINT_HIDDEN);
+  qm_advice_plot_set_limits (plot, -1, NAN, &told);
+  g_assert_true (data->points[5].flags & QM_PLOT_POINT_HIDDEN);
+  qm_advice_plot_set_shortlist (plot, FALSE);
+  g_assert_false (data->points[5].flags & QM_PLOT_POINT_HIDDEN);
+}
+
 static void
 test_nothing (Setup *setup, gconstpointer unused)
 {
@@ -699,6 +760,7 @@ main (int argc, char **argv)
   ADD ("cost-bar", test_cost_bar);
   ADD ("many-bars", test_many_bars);
   ADD ("units", test_units);
+  ADD ("shortlist", test_shortlist);
   ADD ("nothing", test_nothing);
   return g_test_run ();
 }

@@ -12,6 +12,8 @@
 #define RULE   0.5
 #define FOOT   60.0
 #define COLUMN 115.0
+/* A row that names more columns is a head. */
+#define MOST_NAMES 2
 
 /* What programs that print offers differ in. */
 const PdfLayout pdf_layouts[] = {
@@ -79,6 +81,7 @@ typedef struct
   guint n;             /* columns */
   double widths[MOST]; /* with the space around */
   double y;
+  guint head; /* the row that is repeated on each page */
   guint rows; /* on this page */
   guint page;
 } Painter;
@@ -398,8 +401,11 @@ paint_table_row (Painter *painter, guint row)
           g_object_unref (layout);
           painter->y += 24;
         }
-      paint_row (painter, header (painter));
+      paint_row (painter, painter->head);
     }
+  /* Of another table its own names are. */
+  if (qm_csv_header_score (painter->sheet, row) > MOST_NAMES)
+    painter->head = row;
   paint_row (painter, row);
   painter->rows++;
 }
@@ -419,7 +425,7 @@ paint (Painter *painter)
       else if (row < header (painter) || row >= end)
         paint_free (painter, row);
       else if (row == header (painter))
-        paint_row (painter, row);
+        paint_row (painter, painter->head = row);
       else
         paint_table_row (painter, row);
     }

@@ -47,6 +47,35 @@ test_markdown (void)
                    "- first\n- second\n\nThe end.\n");
 }
 
+/* Columns of words begin at the left, each for itself. */
+static void
+test_words (void)
+{
+  static const char *const heads[] = { "a", "b", "c", "d", NULL };
+  g_autoptr (QmPaper) paper = qm_paper_new ("Words", NULL);
+  QmPaperTable *table = qm_paper_add_table (paper, "t", heads);
+  g_autofree char *markdown = NULL;
+  g_autofree char *latex = NULL;
+  const char *at;
+
+  qm_paper_table_set_words (table, (const guint[]){ 2, 0 });
+  g_assert_true (qm_paper_table_is_words (table, 0));
+  g_assert_false (qm_paper_table_is_words (table, 1));
+  g_assert_true (qm_paper_table_is_words (table, 2));
+  markdown = qm_paper_to_markdown (paper);
+  g_assert_nonnull (strstr (markdown, "| --- | ---: | --- | ---: |\n"));
+  latex = qm_paper_to_latex (paper);
+  at = strstr (latex, "\\begin{longtable}");
+  for (guint i = 0; i < 4; i++)
+    {
+      at = strstr (at, "\\ragged");
+      g_assert_nonnull (at);
+      g_assert_true (
+          g_str_has_prefix (at, i % 2 == 0 ? "\\raggedright" : "\\raggedleft"));
+      at++;
+    }
+}
+
 static void
 test_csv (void)
 {
@@ -109,6 +138,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/paper/markdown", test_markdown);
+  g_test_add_func ("/paper/words", test_words);
   g_test_add_func ("/paper/csv", test_csv);
   g_test_add_func ("/paper/ods", test_ods);
   return g_test_run ();

@@ -167,6 +167,97 @@ test_head (void)
                 "\"Card\";\"1\";\"12.50\";\"12.50\"\n");
 }
 
+/* What is at the foot of every page is no row, though nothing else is below
+ * the names there; "Of:" at the top of one is none of its number. */
+static void
+test_repeated_foot (void)
+{
+  static const Text texts[] = {
+    HEAD (0, 100),
+    ROW (0, 120, "Card", "12.50"),
+    { 0, 50, 760, "BIC ABC" },
+    { 0, 400, 760, "20260401" },
+    { 1, 50, 40, "Of:" },
+    HEAD (1, 100),
+    { 1, 50, 760, "BIC ABC" },
+    { 1, 400, 760, "20260401" },
+    HEAD (2, 100),
+    ROW (2, 120, "Case", "9.50"),
+  };
+
+  CHECK (texts, NAMES "\"Card\";\"1\";\"12.50\";\"12.50\"\n"
+                      ";;;;\"BIC ABC\";\"20260401\"\n"
+                      ";;;;\"Of:\"\n" NAMES NAMES
+                      "\"Case\";\"1\";\"9.50\";\"9.50\"\n");
+}
+
+#define LONG "RechnerRechnerRechnerRechnerRechnerRechnerRechnerxx"
+
+/* What is printed over another word is none of it. */
+static void
+test_overprinted (void)
+{
+  static const Text texts[] = {
+    HEAD (0, 100),           { 0, 50, 120, LONG },
+    { 0, 300, 120, "4" },    { 0, 400, 120, "2.00" },
+    { 0, 500, 120, "8.00" }, ROW (0, 140, "Case", "9.50")
+  };
+
+  CHECK (texts, NAMES "\"" LONG "\";\"4\";\"2.00\";\"8.00\"\n"
+                      "\"Case\";\"1\";\"9.50\";\"9.50\"\n");
+}
+
+/* Names of totals above their amounts are a row of their own, however close,
+ * and at the end of the page before. */
+static void
+test_total_table (void)
+{
+  static const Text close[] = {
+    HEAD (0, 100),
+    ROW (0, 110, "Card", "12.50"),
+    { 0, 50, 120, "Net" },
+    { 0, 400, 120, "VAT 20%" },
+    { 0, 500, 120, "Total" },
+    { 0, 50, 130, "12.50" },
+    { 0, 400, 130, "2.50" },
+    { 0, 500, 130, "15.00" },
+  };
+  static const Text apart[] = {
+    HEAD (0, 100),
+    ROW (0, 120, "Card", "12.50"),
+    { 0, 50, 140, "Net" },
+    { 0, 400, 140, "VAT 20%" },
+    { 0, 500, 140, "Total" },
+    HEAD (1, 100),
+    { 1, 50, 120, "12.50" },
+    { 1, 400, 120, "2.50" },
+    { 1, 500, 120, "15.00" },
+  };
+
+  CHECK (close, NAMES "\"Card\";\"1\";\"12.50\";\"12.50\"\n"
+                      "\"Net\";;\"VAT 20%\";\"Total\"\n"
+                      "\"12.50\";;\"2.50\";\"15.00\"\n");
+  CHECK (apart, NAMES "\"Card\";\"1\";\"12.50\";\"12.50\"\n"
+                      "\"Net\";;\"VAT 20%\";\"Total\"\n" NAMES
+                      "\"12.50\";;\"2.50\";\"15.00\"\n");
+}
+
+/* The rest of a name is one, though the name is known without it, and rows are
+ * no further away. */
+static void
+test_rest_of_name (void)
+{
+  static const Text texts[] = { HEAD (0, 100),
+                                { 0, 400, 110, "list" },
+                                { 0, 500, 110, "EUR" },
+                                ROW (0, 121, "Card", "12.50"),
+                                ROW (0, 132, "Case", "9.50") };
+
+  CHECK (texts, "\"Description\";\"Qty\";\"Price list\";\"Total EUR\"\n"
+                "\"Card\";\"1\";\"12.50\";\"12.50\"\n"
+                "\"Case\";\"1\";\"9.50\";\"9.50\"\n");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -176,5 +267,9 @@ main (int argc, char **argv)
   g_test_add_func ("/pdf-table/lines", test_lines);
   g_test_add_func ("/pdf-table/pages", test_pages);
   g_test_add_func ("/pdf-table/head", test_head);
+  g_test_add_func ("/pdf-table/repeated-foot", test_repeated_foot);
+  g_test_add_func ("/pdf-table/overprinted", test_overprinted);
+  g_test_add_func ("/pdf-table/total-table", test_total_table);
+  g_test_add_func ("/pdf-table/rest-of-name", test_rest_of_name);
   return g_test_run ();
 }

@@ -4,6 +4,7 @@
  * them: each comes to what a person reads off it, which stands beside it, or to
  * a question.  See its README. */
 
+#include "pricing/formats/qm-csv-mapping.h"
 #include "pricing/quotes/qm-quote.h"
 #include "tests/pricing/procurement.h"
 
@@ -55,6 +56,61 @@ test_table (gconstpointer data)
   procurement_check (data, bytes);
 }
 
+/* The header of a table of which each row is a line of the text, and is none of
+ * several tables; -1: there is none. */
+static int
+find_header (const char *text, guint n_lines)
+{
+  g_autoptr (QmCsvMapping) mapping =
+      qm_csv_mapping_guess (text, strlen (text), NULL);
+  g_autoptr (QmSheet) sheet = NULL;
+
+  if (mapping == NULL || mapping->header_row < 0)
+    return -1;
+  sheet = qm_sheet_new (text, strlen (text), mapping->delimiter, 0, NULL, NULL);
+  if (sheet == NULL || qm_sheet_n_rows (sheet) + 1 != n_lines)
+    return -1;
+  for (guint i = (guint) mapping->header_row + 1; i < qm_sheet_n_rows (sheet);
+       i++)
+    if (qm_csv_header_score (sheet, i) > 0)
+      return -1;
+  return mapping->header_row;
+}
+
+/* A header that comes again on each page changes nothing, wherever a page
+ * ends. */
+static void
+test_pages (gconstpointer data)
+{
+  g_autofree char *path = g_build_filename (procurement_folder (), data, NULL);
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  int header;
+
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  lines = g_strsplit (text, "\n", -1);
+  header = find_header (text, g_strv_length (lines));
+  for (int end = header + 2; header >= 0 && lines[end] != NULL; end++)
+    {
+      g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+      g_auto (GStrv) paged = NULL;
+      g_autofree char *whole = NULL;
+      g_autoptr (GBytes) bytes = NULL;
+
+      for (int i = 0; lines[i] != NULL; i++)
+        {
+          if (i == end)
+            g_strv_builder_add (builder, lines[header]);
+          g_strv_builder_add (builder, lines[i]);
+        }
+      paged = g_strv_builder_end (builder);
+      whole = g_strjoinv ("\n", paged);
+      bytes = encode (data, whole);
+      g_test_message ("before line %d", end + 1);
+      procurement_check (data, bytes);
+    }
+}
+
 /* What is found in a workbook is told by the rows that it shows, with a cover
  * sheet or without. */
 static void
@@ -96,8 +152,11 @@ main (int argc, char **argv)
     {
       const char *name = g_ptr_array_index (names, i);
       g_autofree char *path = g_strconcat ("/procurement/", name, NULL);
+      g_autofree char *pages = g_strconcat ("/procurement-pages/", name, NULL);
 
       g_test_add_data_func (path, name, test_table);
+      if (g_str_has_suffix (name, ".csv"))
+        g_test_add_data_func (pages, name, test_pages);
     }
   g_test_add_func ("/procurement-places", test_places);
   result = g_test_run ();

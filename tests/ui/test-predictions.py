@@ -9,6 +9,7 @@ with a catalog that has a calibration.
 
 import json
 import os
+import re
 
 import driver
 from window_test import WindowTest, main
@@ -92,6 +93,40 @@ class PredictionsTest(WindowTest):
         driver.press_keys("Escape")
         driver.wait_for(lambda: not self.root.all("label", "impossible "
                                                   "(119 %)"), "it closes")
+
+    def shown(self):
+        """How many candidates the first plot shows, and of how many."""
+        name = self.root.find("image", contains="candidates").name
+        numbers = re.search(r"(?:(\d+) of )?(\d+) candidates", name).groups()
+        return int(numbers[0] or numbers[1]), int(numbers[1])
+
+    def legend(self):
+        return self.root.find("image", contains="Legend: ").name
+
+    def test_shortlist(self):
+        """Of many types of GPU the plots show a few, until all are asked for,
+        which the next start knows."""
+        self.expect_headline("Buy ", "(predicted)")
+        few, all_of_them = self.shown()
+        self.assertLess(few, all_of_them)
+        legend = self.legend()
+        self.assertLess(legend.count(","), 10)
+        button = self.root.find("push button", "All types of GPU in the plots")
+        self.assertFalse(button.has(driver.Atspi.StateType.PRESSED))
+        button.press()
+        driver.wait_for(lambda: self.shown() == (all_of_them, all_of_them),
+                        "all candidates")
+        driver.wait_for(lambda: self.legend() != legend, "a longer legend")
+        driver.press_keys("ctrl+l")
+        driver.wait_for(lambda: self.shown() == (few, all_of_them),
+                        "the shortlist")
+        driver.press_keys("ctrl+l")
+        driver.wait_for(lambda: self.shown()[0] == all_of_them, "all again")
+        self.restart()
+        driver.wait_for(lambda: self.root.find(
+            "push button", "All types of GPU in the plots").has(
+                driver.Atspi.StateType.PRESSED),
+            "what was chosen before")
 
     def test_none(self):
         """Nothing but what was measured is left, until all is as it was."""

@@ -418,7 +418,7 @@ test_result_actions (void)
         g_error ("nothing answers to %s", name);
       n++;
     }
-  g_assert_cmpuint (n, ==, 8);
+  g_assert_cmpuint (n, ==, 9);
 
   g_type_class_unref (window_class);
   g_type_class_unref (results_class);

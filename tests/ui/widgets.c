@@ -45,10 +45,6 @@ widgets_init (int *argc, char ***argv)
   g_log_set_always_fatal (G_LOG_FATAL_MASK);
   g_log_set_writer_func (write_log, NULL, NULL);
   adw_init ();
-  /* libadwaita 1.2 may release what is gone where a window is destroyed while a
-   * toast of it still moves (adw_animation_skip() from unmap). */
-  g_object_set (gtk_settings_get_default (), "gtk-enable-animations", FALSE,
-                NULL);
 }
 
 const QmCatalog *

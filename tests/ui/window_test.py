@@ -44,6 +44,9 @@ class WindowTest(Headline, unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
         self.data = os.path.join(self.home, "data", "quartermaster")
         self.prepare()
+        self.start()
+
+    def start(self):
         self.program = driver.Program(
             self.PROGRAM, *self.arguments, home=self.home,
             environment=self.BENCH and {"QUARTERMASTER_BENCH": self.BENCH})
@@ -51,6 +54,11 @@ class WindowTest(Headline, unittest.TestCase):
         self.root.find("panel", "Recommendation", visible=False)
         # Until the window has the keyboard, keys go nowhere.
         driver.wait_for(self.focus, "the keyboard in the window")
+
+    def restart(self):
+        """Ends the program and starts it with what it has kept."""
+        self.program.close()
+        self.start()
 
     def prepare(self):
         """What is there before the program starts."""

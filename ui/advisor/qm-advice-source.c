@@ -44,6 +44,23 @@ get_data (QmPlotSource *source)
   return self->plot != NULL ? qm_advice_plot_data (self->plot) : NULL;
 }
 
+/* "16 candidates", "16 of 60 candidates".  (transfer full) */
+static char *
+count_text (const QmPlotData *data)
+{
+  guint shown = 0;
+
+  for (guint i = 0; i < data->n_points; i++)
+    shown += (data->points[i].flags & QM_PLOT_POINT_HIDDEN) == 0;
+  if (shown == data->n_points)
+    return g_strdup_printf (ngettext ("%u candidate", "%u candidates", shown),
+                            shown);
+  /* Translators: how many a plot shows, and how many there are. */
+  return g_strdup_printf (ngettext ("%u of %u candidate", "%u of %u candidates",
+                                    data->n_points),
+                          shown, data->n_points);
+}
+
 static char *
 describe (QmPlotSource *source)
 {
@@ -56,9 +73,7 @@ describe (QmPlotSource *source)
   if (data == NULL)
     return g_strdup (kind_title (self));
   advice = qm_advisor_get_advice (self->advisor, self->topic);
-  count = g_strdup_printf (ngettext ("%u candidate", "%u candidates",
-                                     data->n_points),
-                           data->n_points);
+  count = count_text (data);
   headline = qm_prose_headline (
       advice, qm_advisor_get_question (self->advisor, self->topic),
       qm_advisor_get_recommendation (self->advisor, self->topic));
@@ -170,7 +185,7 @@ make_plot (QmAdviceSource *self)
   /* Asking may bring us here once more: before anything is made. */
   guint n_topics = qm_advisor_get_n_topics (self->advisor);
   const QmPurse *purse;
-  gboolean log_axes, other;
+  gboolean log_axes, all_gpus, other;
   const char *title;
 
   g_clear_pointer (&self->plot, qm_advice_plot_free);
@@ -178,12 +193,14 @@ make_plot (QmAdviceSource *self)
     return FALSE;
   title = qm_advisor_get_title (self->advisor, self->topic);
   purse = &qm_advisor_get_question (self->advisor, self->topic)->purse;
-  g_object_get (self->advisor, "log-axes", &log_axes, NULL);
+  g_object_get (self->advisor, "log-axes", &log_axes, "all-gpus", &all_gpus,
+                NULL);
   self->plot =
       qm_advice_plot_new (qm_advisor_get_catalog (self->advisor),
                           qm_advisor_get_advice (self->advisor, self->topic),
                           self->kind, n_topics > 1 ? title : kind_title (self),
                           purse, log_axes);
+  qm_advice_plot_set_shortlist (self->plot, !all_gpus);
   qm_advice_plot_set_legend (self->plot, FALSE);
   apply_limits (self);
   update_selected (self);
@@ -201,8 +218,9 @@ rebuilt_cb (QmAdviceSource *self)
   qm_plot_source_rebuilt (QM_PLOT_SOURCE (self), make_plot (self));
 }
 
+/* Other axes, or other points. */
 static void
-log_axes_cb (QmAdviceSource *self)
+view_changed_cb (QmAdviceSource *self)
 {
   make_plot (self);
   qm_plot_source_rebuilt (QM_PLOT_SOURCE (self), TRUE);
@@ -220,8 +238,14 @@ limits_changed_cb (QmAdviceSource *self)
 static void
 selection_changed_cb (QmAdviceSource *self)
 {
+  gboolean all_gpus;
+
+  g_object_get (self->advisor, "all-gpus", &all_gpus, NULL);
+  /* What a shortlist hides is shown while it is selected. */
   if (update_selected (self))
-    qm_plot_source_changed (QM_PLOT_SOURCE (self), QM_PLOT_SOURCE_OVERLAY);
+    qm_plot_source_changed (QM_PLOT_SOURCE (self), all_gpus
+                                                       ? QM_PLOT_SOURCE_OVERLAY
+                                                       : QM_PLOT_SOURCE_POINTS);
 }
 
 QmPlotSource *
@@ -244,7 +268,11 @@ qm_advice_source_new (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
                            G_CALLBACK (selection_changed_cb), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (advisor, "notify::log-axes",
-                           G_CALLBACK (log_axes_cb), self, G_CONNECT_SWAPPED);
+                           G_CALLBACK (view_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (advisor, "notify::all-gpus",
+                           G_CALLBACK (view_changed_cb), self,
+                           G_CONNECT_SWAPPED);
   make_plot (self);
   return QM_PLOT_SOURCE (self);
 }

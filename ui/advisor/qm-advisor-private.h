@@ -44,6 +44,7 @@ struct _QmAdvisor
   gboolean desktops;
   gboolean servers;
   gboolean log_axes;
+  gboolean all_gpus;
   gboolean portfolio;
   int at_once;
   int times_of;           /* QmTimesOf */

@@ -9,8 +9,9 @@
 #include <math.h>
 
 static const char *const flag_keys[] = {
-  "as-in-paper", "any-price", "expired-quotes", "total-cost", "measured-only",
-  "desktops",    "servers",   "log-axes",       "portfolio",  "gross"
+  "as-in-paper",   "any-price", "expired-quotes", "total-cost",
+  "measured-only", "desktops",  "servers",        "log-axes",
+  "all-gpus",      "portfolio", "gross"
 };
 static const char *const number_keys[] = {
   "budget",        "deadline",     "run-deadline", "lifetime", "time-factor",

@@ -35,6 +35,7 @@ enum
   PROP_DESKTOPS,
   PROP_SERVERS,
   PROP_LOG_AXES,
+  PROP_ALL_GPUS,
   PROP_PORTFOLIO,
   PROP_AT_ONCE,
   PROP_TIMES_OF,
@@ -331,7 +332,7 @@ set_flag (QmAdvisor *self, gboolean *field, gboolean value, guint property)
   *field = value;
   if (property == PROP_GROSS || property == PROP_TOTAL_COST)
     qm_advisor_renew_purse (self);
-  else if (property != PROP_LOG_AXES)
+  else if (property != PROP_LOG_AXES && property != PROP_ALL_GPUS)
     qm_advisor_queue_rebuild (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
 }
@@ -359,6 +360,8 @@ flag_of (QmAdvisor *self, guint property)
       return &self->servers;
     case PROP_LOG_AXES:
       return &self->log_axes;
+    case PROP_ALL_GPUS:
+      return &self->all_gpus;
     case PROP_PORTFOLIO:
       return &self->portfolio;
     default:
@@ -561,6 +564,7 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_DESKTOPS] = flag_spec ("desktops", TRUE);
   properties[PROP_SERVERS] = flag_spec ("servers", TRUE);
   properties[PROP_LOG_AXES] = flag_spec ("log-axes", TRUE);
+  properties[PROP_ALL_GPUS] = flag_spec ("all-gpus", FALSE);
   properties[PROP_PORTFOLIO] = flag_spec ("portfolio", FALSE);
   properties[PROP_AT_ONCE] =
       g_param_spec_int ("at-once", NULL, NULL, 1, AT_ONCE_MAX, 1, flags);

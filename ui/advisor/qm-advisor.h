@@ -68,6 +68,7 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  *   "desktops"   boolean  desktop machines take part
  *   "servers"    boolean  server machines take part
  *   "log-axes"   boolean  both axes of the plots logarithmic
+ *   "all-gpus"   boolean  the plots show all types of GPU, not a shortlist
  *   "portfolio"  boolean  advise on the runs of a year instead of one training
  *   "at-once"    int      machines that a portfolio needs at least, 1 to 64
  *

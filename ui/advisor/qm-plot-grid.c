@@ -33,6 +33,7 @@ struct _QmPlotGrid
 
   QmAdvisor *advisor;
   GtkWidget *legend;
+  guint64 told; /* what the legend is of: told_of() */
   GtkWidget *headings[N_KINDS];
   GPtrArray *views[N_KINDS]; /* QmPlotView, owned as children */
 };
@@ -197,21 +198,56 @@ qm_plot_grid_size_allocate (GtkWidget *widget,
     }
 }
 
+/* A bit for each series of which points are shown, and for each number of GPUs.
+ */
+static guint64
+told_of (const QmPlotData *data)
+{
+  guint64 told = 0;
+
+  for (guint i = 0; i < data->n_points; i++)
+    if ((data->points[i].flags & QM_PLOT_POINT_HIDDEN) == 0)
+      told |= G_GUINT64_CONSTANT (1) << data->points[i].series % 56
+              | G_GUINT64_CONSTANT (1) << (56 + data->points[i].weight % 8);
+  return told;
+}
+
+/* Of all plots; one that shows the same as before stays. */
+static void
+renew_legend (QmPlotGrid *self, gboolean whole)
+{
+  g_autoptr (GPtrArray) plots = g_ptr_array_new ();
+  guint64 told = 0;
+
+  for (guint i = 0; i < N_KINDS * self->views[0]->len; i++)
+    {
+      GPtrArray *views = self->views[i / self->views[0]->len];
+      const QmPlotData *data = qm_plot_view_get_data (
+          g_ptr_array_index (views, i % self->views[0]->len));
+
+      if (data == NULL)
+        continue;
+      g_ptr_array_add (plots, (gpointer) data);
+      told |= told_of (data);
+    }
+  if (!whole && told == self->told)
+    return;
+  self->told = told;
+  qm_legend_set_plots (QM_LEGEND (self->legend),
+                       (const QmPlotData *const *) plots->pdata, plots->len);
+}
+
 static void
 update_legend (QmPlotGrid *self)
 {
-  g_autoptr (GPtrArray) plots = g_ptr_array_new ();
+  renew_legend (self, TRUE);
+}
 
-  for (guint i = 0; i < self->views[0]->len; i++)
-    {
-      const QmPlotData *data =
-          qm_plot_view_get_data (g_ptr_array_index (self->views[0], i));
-
-      if (data != NULL)
-        g_ptr_array_add (plots, (gpointer) data);
-    }
-  qm_legend_set_plots (QM_LEGEND (self->legend),
-                       (const QmPlotData *const *) plots->pdata, plots->len);
+/* Another shortlist, or something on the plots that it leaves out. */
+static void
+shown_changed_cb (QmPlotGrid *self)
+{
+  renew_legend (self, FALSE);
 }
 
 /* As many views as topics.  Those that stay bring themselves up to date. */
@@ -261,9 +297,19 @@ qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor)
     g_ptr_array_set_size (self->views[kind], 0);
   g_set_object (&self->advisor, advisor);
   if (advisor != NULL)
-    /* After the views have taken in what is new. */
-    g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (update_views),
-                             self, G_CONNECT_SWAPPED | G_CONNECT_AFTER);
+    {
+      static const char *const shown[] = { "limits-changed",
+                                           "selection-changed",
+                                           "notify::all-gpus" };
+
+      /* After the views have taken in what is new. */
+      g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (update_views),
+                               self, G_CONNECT_SWAPPED | G_CONNECT_AFTER);
+      for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
+        g_signal_connect_object (advisor, shown[i],
+                                 G_CALLBACK (shown_changed_cb), self,
+                                 G_CONNECT_SWAPPED | G_CONNECT_AFTER);
+    }
   update_views (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
 }

@@ -38,12 +38,13 @@ make_plot (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
   g_autofree char *title = title_of (advisor, topic, kind);
   QmAdvicePlot *plot;
   guint selected_topic, selected;
-  gboolean log_axes;
+  gboolean log_axes, all_gpus;
 
-  g_object_get (advisor, "log-axes", &log_axes, NULL);
+  g_object_get (advisor, "log-axes", &log_axes, "all-gpus", &all_gpus, NULL);
   plot = qm_advice_plot_new (
       qm_advisor_get_catalog (advisor), qm_advisor_get_advice (advisor, topic),
       kind, title, &qm_advisor_get_question (advisor, topic)->purse, log_axes);
+  qm_advice_plot_set_shortlist (plot, !all_gpus);
   qm_advice_plot_set_legend (plot, TRUE);
   qm_advice_plot_set_limits (plot, qm_advisor_get_budget_minor (advisor),
                              qm_advisor_get_deadline_days (advisor),

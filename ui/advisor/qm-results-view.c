@@ -4,6 +4,7 @@
 
 #include "ui/advisor/qm-results-view.h"
 
+#include "pricing/advice/qm-shortlist.h"
 #include "ui/advisor/qm-candidate-table.h"
 #include "ui/advisor/qm-plot-grid.h"
 #include "ui/advisor/qm-plot-set.h"
@@ -26,6 +27,7 @@ struct _QmResultsView
   GtkWidget *scroller;
   GtkToggleButton *linear_button;
   GtkToggleButton *log_button;
+  GtkToggleButton *all_button;
   QmYearView *year;
   QmPlotGrid *plots;
   QmRecommendationCard *card;
@@ -288,6 +290,37 @@ qm_results_view_set_property (GObject *object,
     }
 }
 
+/* Whether there are so many types of GPU that some are left out. */
+static void
+update_shortlist (QmResultsView *self)
+{
+  gboolean many = FALSE;
+
+  for (guint i = 0; !many && i < qm_advisor_get_n_topics (self->advisor); i++)
+    {
+      g_autoptr (GHashTable) shortlist =
+          qm_shortlist_new (qm_advisor_get_advice (self->advisor, i));
+
+      many = shortlist != NULL;
+    }
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "results.all-gpus", many);
+  gtk_widget_set_sensitive (GTK_WIDGET (self->all_button), many);
+  gtk_widget_set_tooltip_text (
+      GTK_WIDGET (self->all_button),
+      many ? _ ("All types of GPU, or the six that are on the frontier or "
+                "nearest to it")
+           : _ ("There are no more types of GPU than are shown"));
+}
+
+static void
+all_gpus_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmResultsView *self = QM_RESULTS_VIEW (widget);
+
+  gtk_toggle_button_set_active (
+      self->all_button, !gtk_toggle_button_get_active (self->all_button));
+}
+
 static void
 qm_results_view_constructed (GObject *object)
 {
@@ -308,6 +341,12 @@ qm_results_view_constructed (GObject *object)
                           G_BINDING_BIDIRECTIONAL);
   g_object_bind_property (self->advisor, "log-axes", self->linear_button,
                           "active", G_BINDING_INVERT_BOOLEAN);
+  g_object_bind_property (self->advisor, "all-gpus", self->all_button, "active",
+                          G_BINDING_BIDIRECTIONAL | G_BINDING_SYNC_CREATE);
+  g_signal_connect_object (self->advisor, "rebuilt",
+                           G_CALLBACK (update_shortlist), self,
+                           G_CONNECT_SWAPPED);
+  update_shortlist (self);
 }
 
 static void
@@ -346,6 +385,8 @@ install_actions (GtkWidgetClass *widget_class)
                                    proposal_cb);
   gtk_widget_class_install_action (widget_class, "results.proposal-latex", NULL,
                                    proposal_cb);
+  gtk_widget_class_install_action (widget_class, "results.all-gpus", NULL,
+                                   all_gpus_cb);
   gtk_widget_class_install_action (widget_class, "results.zoom-in", NULL,
                                    zoom_cb);
   gtk_widget_class_install_action (widget_class, "results.zoom-out", NULL,
@@ -388,6 +429,8 @@ qm_results_view_class_init (QmResultsViewClass *klass)
                                         linear_button);
   gtk_widget_class_bind_template_child (widget_class, QmResultsView,
                                         log_button);
+  gtk_widget_class_bind_template_child (widget_class, QmResultsView,
+                                        all_button);
   gtk_widget_class_bind_template_child (widget_class, QmResultsView, year);
   gtk_widget_class_bind_template_child (widget_class, QmResultsView, plots);
   gtk_widget_class_bind_template_child (widget_class, QmResultsView, card);

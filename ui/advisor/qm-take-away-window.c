@@ -11,6 +11,7 @@
 #include "ui/machine/qm-bench-process.h"
 #include "ui/qm-dialog.h"
 #include "ui/qm-field-row.h"
+#include "ui/qm-toasts.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -197,10 +198,7 @@ refresh (QmTakeAwayWindow *self)
 static void
 tell (gpointer owner, const char *message)
 {
-  g_autofree char *markup = g_markup_escape_text (message, -1);
-
-  adw_toast_overlay_add_toast (QM_TAKE_AWAY_WINDOW (owner)->toasts,
-                               adw_toast_new (markup));
+  qm_toasts_tell (QM_TAKE_AWAY_WINDOW (owner)->toasts, message);
 }
 
 static void

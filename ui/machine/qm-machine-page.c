@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "ui/machine/qm-machine-page-private.h"
+#include "ui/qm-toasts.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -19,9 +20,7 @@ static guint signals[N_SIGNALS];
 void
 qm_machine_page_tell (QmMachinePage *self, const char *message)
 {
-  g_autofree char *markup = g_markup_escape_text (message, -1);
-
-  adw_toast_overlay_add_toast (self->overlay, adw_toast_new (markup));
+  qm_toasts_tell (self->overlay, message);
 }
 
 /* The actions. */

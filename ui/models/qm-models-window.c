@@ -8,6 +8,7 @@
 #include "pricing/qm-format.h"
 #include "ui/models/qm-model-editor.h"
 #include "ui/qm-dialog.h"
+#include "ui/qm-toasts.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -47,7 +48,7 @@ tell (QmModelsWindow *self, const char *title, gboolean undo)
       adw_toast_set_timeout (toast, UNDO_SECONDS);
       g_set_weak_pointer (&self->undo_toast, toast);
     }
-  adw_toast_overlay_add_toast (self->toasts, toast);
+  qm_toasts_show (self->toasts, toast);
 }
 
 static void
@@ -99,7 +100,7 @@ static void
 forget_removed (QmModelsWindow *self)
 {
   if (self->undo_toast != NULL)
-    adw_toast_dismiss (self->undo_toast);
+    qm_toasts_dismiss (self->toasts, self->undo_toast);
   g_clear_weak_pointer (&self->undo_toast);
   g_clear_pointer (&self->removed_path, g_free);
   g_clear_pointer (&self->removed, g_bytes_unref);

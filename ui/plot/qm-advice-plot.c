@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pricing/advice/qm-prose.h"
+#include "pricing/advice/qm-shortlist.h"
 #include "pricing/qm-format.h"
 #include "ui/plot/qm-advice-plot.h"
 
@@ -21,8 +22,11 @@ struct _QmAdvicePlot
 {
   QmAdvicePlotKind kind;
   gboolean portfolio;
-  gboolean ownership;            /* costs are totals */
+  gboolean ownership; /* costs are totals */
+  const QmAdvice *advice;
   const QmCandidate *candidates; /* the advice's */
+  GHashTable *shortlist;         /* of QmGpu; NULL: all are shown */
+  QmRecommendation told;         /* what is shown in any case */
   guint unit;                    /* of times: an index of units[] */
   QmPurse purse;                 /* that costs are told in */
   double rate;                   /* its major units of a USD without tax */
@@ -289,7 +293,8 @@ choose_legend_weights (QmAdvicePlot *self)
   guint shown;
 
   for (guint i = 0; i < self->data.n_points; i++)
-    occurs[self->points[i].weight] = TRUE;
+    if ((self->points[i].flags & QM_PLOT_POINT_HIDDEN) == 0)
+      occurs[self->points[i].weight] = TRUE;
   for (guint16 weight = 1; weight <= MAX_WEIGHT; weight++)
     if (occurs[weight])
       all[n++] = weight;
@@ -467,7 +472,9 @@ qm_advice_plot_new (const QmCatalog *catalog,
   self->kind = kind;
   self->portfolio = qm_advice_is_portfolio (advice);
   self->ownership = qm_advice_counts_ownership (advice);
+  self->advice = advice;
   self->candidates = qm_advice_candidates (advice, &n);
+  self->told = (QmRecommendation){ QM_OUTCOME_NOTHING, -1, -1, -1, -1, -1, -1 };
   self->series = g_array_new (FALSE, FALSE, sizeof (QmPlotSeries));
   self->title = g_strdup (title);
   self->purse = purse != NULL ? *purse : qm_purse_default ();
@@ -504,6 +511,7 @@ qm_advice_plot_free (QmAdvicePlot *self)
 {
   if (self == NULL)
     return;
+  g_clear_pointer (&self->shortlist, g_hash_table_unref);
   g_free (self->points);
   g_free (self->x_intervals);
   g_free (self->y_intervals);
@@ -516,6 +524,48 @@ qm_advice_plot_free (QmAdvicePlot *self)
   g_free (self->recommended_short);
   g_free (self->hovered_label);
   g_free (self);
+}
+
+/* --- Shortlist ----------------------------------------------------------- */
+
+/* Hides what is of no type of the shortlist, but for the ends of the frontier,
+ * what the answer tells of, what is selected, and what is there already. */
+static void
+hide_others (QmAdvicePlot *self)
+{
+  const guint n = self->data.n_frontier;
+  const int shown[] = { n > 0 ? self->data.frontier[0] : -1,
+                        n > 0 ? self->data.frontier[n - 1] : -1,
+                        self->data.selected,
+                        self->told.best,
+                        self->told.runner_up,
+                        self->told.faster,
+                        self->told.cheaper,
+                        self->told.would_do,
+                        self->told.denied };
+
+  for (guint i = 0; i < self->data.n_points; i++)
+    {
+      self->points[i].flags &= (guint8) ~QM_PLOT_POINT_HIDDEN;
+      if (self->shortlist != NULL && !self->candidates[i].here
+          && !g_hash_table_contains (self->shortlist, self->candidates[i].gpu))
+        self->points[i].flags |= QM_PLOT_POINT_HIDDEN;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
+    if (shown[i] >= 0 && shown[i] < (int) self->data.n_points)
+      self->points[shown[i]].flags &= (guint8) ~QM_PLOT_POINT_HIDDEN;
+  choose_legend_weights (self);
+}
+
+void
+qm_advice_plot_set_shortlist (QmAdvicePlot *self, gboolean shortlist)
+{
+  g_return_if_fail (self != NULL);
+
+  g_clear_pointer (&self->shortlist, g_hash_table_unref);
+  if (shortlist)
+    self->shortlist = qm_shortlist_new (self->advice);
+  hide_others (self);
 }
 
 /* --- Limits -------------------------------------------------------------- */
@@ -601,6 +651,9 @@ qm_advice_plot_set_limits (QmAdvicePlot *self,
     set_budget_line (self, budget_minor);
   set_deadline_line (self, deadline_days);
   set_recommended (self, recommendation != NULL ? recommendation->best : -1);
+  if (recommendation != NULL)
+    self->told = *recommendation;
+  hide_others (self);
 }
 
 /* --- Single points ------------------------------------------------------- */
@@ -611,6 +664,7 @@ qm_advice_plot_set_selected (QmAdvicePlot *self, int index)
   g_return_if_fail (self != NULL);
 
   self->data.selected = index < (int) self->data.n_points ? index : -1;
+  hide_others (self);
 }
 
 /* Takes the line. */

@@ -43,6 +43,12 @@ void qm_advice_plot_set_limits (QmAdvicePlot *plot,
                                 double deadline_days,
                                 const QmRecommendation *recommendation);
 
+/* Whether of many types of GPU only a few are shown (qm_shortlist_new()), with
+ * both ends of the frontier, what is recommended and the alternatives that are
+ * told of with it, what is selected, and this machine; all are unless it is
+ * set. The line of the frontier is the same with and without. */
+void qm_advice_plot_set_shortlist (QmAdvicePlot *plot, gboolean shortlist);
+
 /* Selected and hovered point, -1 for none. */
 void qm_advice_plot_set_selected (QmAdvicePlot *plot, int index);
 void qm_advice_plot_set_hovered (QmAdvicePlot *plot, int index);

@@ -319,7 +319,9 @@ lay_columns (Sheet *sheet, const QmPaperTable *table, Columns *columns)
   if (sum > room)
     squeeze (columns, natural, least, room);
   else
-    columns->widths[table->words ? columns->n - 1 : 0] += room - sum;
+    columns->widths[qm_paper_table_is_words (table, columns->n - 1)
+                        ? columns->n - 1
+                        : 0] += room - sum;
   for (guint i = 0; i < columns->n; i++)
     {
       columns->x[i] = x;
@@ -389,7 +391,7 @@ draw_row (Sheet *sheet,
 
       set_width (layout, row->kind == QM_ROW_SECTION ? sheet->width
                                                      : columns->widths[i]);
-      if (i > 0 && !columns->table->words)
+      if (!qm_paper_table_is_words (columns->table, i))
         pango_layout_set_alignment (layout, PANGO_ALIGN_RIGHT);
       show (sheet, layout, columns->x[i], sheet->y + ROW_PAD,
             i == 0 ? "TH" : tag);

@@ -113,6 +113,7 @@ add_segment (cairo_t *cr,
                  y2 - (y2 - y1) * radius2 / length);
 }
 
+/* The line is what it is, also where markers are left out. */
 static void
 draw_frontier (Overlay *overlay)
 {
@@ -124,15 +125,22 @@ draw_frontier (Overlay *overlay)
   qm_plot_set_frontier_line (overlay->cr, overlay->theme);
   for (guint i = 0; i < data->n_frontier; i++)
     {
-      const QmPlotPoint *point = qm_plot_point_at (data, data->frontier[i]);
+      QmPlotPoint point;
+      gboolean hidden;
       double radius;
       double x;
       double y;
 
-      if (point == NULL)
+      if (data->frontier[i] < 0 || (guint) data->frontier[i] >= data->n_points)
         continue;
-      qm_plot_position (overlay->layout, point->x, point->y, &x, &y);
-      radius = qm_plot_marker_radius (overlay->theme, point->weight) + 2;
+      point = data->points[data->frontier[i]];
+      hidden = (point.flags & QM_PLOT_POINT_HIDDEN) != 0;
+      point.flags &= (guint8) ~QM_PLOT_POINT_HIDDEN;
+      if (!qm_plot_point_drawable (data, &point))
+        continue;
+      qm_plot_position (overlay->layout, point.x, point.y, &x, &y);
+      radius =
+          hidden ? 0 : qm_plot_marker_radius (overlay->theme, point.weight) + 2;
       if (last_radius >= 0)
         add_segment (overlay->cr, last_x, last_y, last_radius, x, y, radius);
       last_x = x;

@@ -40,7 +40,8 @@ typedef enum
   QM_PLOT_POINT_NORMAL = 0,
   QM_PLOT_POINT_CROSSED = 1 << 0, /* an impossible value: crossed out */
   QM_PLOT_POINT_DIMMED = 1 << 1,  /* excluded, by the budget say */
-  QM_PLOT_POINT_HIDDEN = 1 << 2   /* filtered out: not drawn, not picked */
+  QM_PLOT_POINT_HIDDEN = 1 << 2   /* filtered out: not drawn, not picked, but
+ a line of the frontier goes through it */
 } QmPlotPointFlags;
 
 typedef struct

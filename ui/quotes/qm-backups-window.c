@@ -5,6 +5,7 @@
 #include "ui/quotes/qm-backups-window.h"
 
 #include "pricing/quotes/qm-quote-store-backup.h"
+#include "ui/qm-toasts.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -25,9 +26,7 @@ G_DEFINE_FINAL_TYPE (QmBackupsWindow, qm_backups_window, ADW_TYPE_WINDOW)
 static void
 tell (QmBackupsWindow *self, const char *message)
 {
-  g_autofree char *markup = g_markup_escape_text (message, -1);
-
-  adw_toast_overlay_add_toast (self->overlay, adw_toast_new (markup));
+  qm_toasts_tell (self->overlay, message);
 }
 
 /* --- rows --- */

@@ -7,6 +7,7 @@
 #include "pricing/formats/qm-quote-csv.h"
 #include "pricing/formats/qm-quote-ubl.h"
 #include "ui/advisor/qm-results-files.h"
+#include "ui/qm-toasts.h"
 #include "ui/quotes/qm-price-history.h"
 #include "ui/quotes/qm-quote-editor.h"
 #include "ui/quotes/qm-quote-text.h"
@@ -57,7 +58,7 @@ static void
 dismiss_undo (QmQuotesPage *self)
 {
   if (self->undo_toast != NULL)
-    adw_toast_dismiss (self->undo_toast);
+    qm_toasts_dismiss (self->overlay, self->undo_toast);
   g_clear_weak_pointer (&self->undo_toast);
 }
 
@@ -107,7 +108,7 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   adw_toast_set_action_target (toast, "x", quote->id);
   dismiss_undo (self);
   g_set_weak_pointer (&self->undo_toast, toast);
-  adw_toast_overlay_add_toast (self->overlay, toast);
+  qm_toasts_show (self->overlay, toast);
   adw_leaflet_set_visible_child_name (self->leaflet, "list");
   keep_keyboard (self);
 }

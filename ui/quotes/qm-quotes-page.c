@@ -6,6 +6,7 @@
 
 #include "pricing/quotes/qm-plausible.h"
 #include "ui/qm-spinner.h"
+#include "ui/qm-toasts.h"
 #include "ui/quotes/qm-quote-questions.h"
 #include "ui/quotes/qm-quote-text.h"
 #include "ui/quotes/qm-watch-window.h"
@@ -27,9 +28,7 @@ qm_quotes_page_focus_search (QmQuotesPage *self)
 void
 qm_quotes_page_tell (QmQuotesPage *self, const char *message)
 {
-  g_autofree char *markup = g_markup_escape_text (message, -1);
-
-  adw_toast_overlay_add_toast (self->overlay, adw_toast_new (markup));
+  qm_toasts_tell (self->overlay, message);
 }
 
 GtkWindow *

@@ -5,6 +5,7 @@
 #include "ui/quotes/qm-watch-window.h"
 
 #include "pricing/qm-format.h"
+#include "ui/qm-toasts.h"
 #include "ui/quotes/qm-quote-text.h"
 #include "ui/quotes/qm-watch-row.h"
 
@@ -45,9 +46,7 @@ G_DEFINE_FINAL_TYPE (QmWatchWindow, qm_watch_window, ADW_TYPE_WINDOW)
 static void
 tell (QmWatchWindow *self, const char *message)
 {
-  g_autofree char *markup = g_markup_escape_text (message, -1);
-
-  adw_toast_overlay_add_toast (self->overlay, adw_toast_new (markup));
+  qm_toasts_tell (self->overlay, message);
 }
 
 /* What is shown. */
@@ -280,7 +279,7 @@ static void
 dismiss_undo (QmWatchWindow *self)
 {
   if (self->undo_toast != NULL)
-    adw_toast_dismiss (self->undo_toast);
+    qm_toasts_dismiss (self->overlay, self->undo_toast);
   g_clear_weak_pointer (&self->undo_toast);
 }
 
@@ -326,7 +325,7 @@ remove_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   adw_toast_set_action_name (toast, "watch.undo");
   dismiss_undo (self);
   g_set_weak_pointer (&self->undo_toast, toast);
-  adw_toast_overlay_add_toast (self->overlay, toast);
+  qm_toasts_show (self->overlay, toast);
   gtk_widget_action_set_enabled (widget, "watch.undo", TRUE);
 }
 
