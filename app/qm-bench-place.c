@@ -94,6 +94,8 @@ qm_bench_json_residual (const QmResidual *residual)
                                                    - residual->reported)));
   json_object_set_new (object, "reported",
                        json_integer ((json_int_t) residual->reported));
+  json_object_set_new (object, "own",
+                       json_integer ((json_int_t) residual->own));
   for (size_t i = 0; i < residual->n_gpus; i++)
     json_array_append_new (gpus, json_string (residual->gpus[i]));
   json_object_set_new (object, "gpus", gpus);
@@ -103,16 +105,18 @@ qm_bench_json_residual (const QmResidual *residual)
 void
 qm_bench_print_residual (const QmResidual *residual)
 {
-  char gpus[256] = "";
+  char gpus[256] = "", own[48] = "";
 
   if (residual->rates == 0)
     return;
+  if (residual->own > 0)
+    snprintf (own, sizeof own, ", %zu of them own", residual->own);
   for (size_t i = 0; i < residual->n_gpus; i++)
     snprintf (gpus + strlen (gpus), sizeof gpus - strlen (gpus), "%s%.40s",
               i > 0 ? ", " : "", residual->gpus[i]);
-  qm_bench_print ("  times %.3f, by %zu rate%s of this model on %s",
+  qm_bench_print ("  times %.3f, by %zu rate%s of this model on %s%s",
                   exp (-residual->error), residual->rates,
-                  residual->rates > 1 ? "s" : "", gpus);
+                  residual->rates > 1 ? "s" : "", gpus, own);
 }
 
 static json_t *

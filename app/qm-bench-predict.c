@@ -242,12 +242,22 @@ static QmStatus
 read_residuals (Question *question, QmError *error)
 {
   char folder[PATH_MAX], path[PATH_MAX + 32];
+  QmError notice = { 0 };
+  QmStatus status;
 
   qm_residual_key (&question->model.config, &question->model.recipe,
                    question->key);
   qm_data_dir (folder, sizeof folder);
   snprintf (path, sizeof path, "%s/residuals.csv", folder);
-  return qm_residuals_load (path, &question->residuals, error);
+  status = qm_residuals_load (path, &question->residuals, error);
+  /* A file of results that is broken is no reason to predict nothing. */
+  if (status == QM_OK
+      && qm_bench_add_own (&question->model, question->catalog,
+                           &question->calibration, question->residuals, &notice)
+             != QM_OK)
+    fprintf (stderr, "qm-bench: %s:%d: %s: own results are left out\n",
+             notice.file, notice.line, notice.message);
+  return status;
 }
 
 /* What is known of the model at the level in hand, on so many GPUs. */

@@ -290,6 +290,15 @@ typedef struct QmBenchPlace
  * several. */
 void qm_bench_json_machines (json_t *object, int machines, const char *between);
 
+/* Adds to the residuals what the user's results file has of the model, each
+ * beside what is predicted with its settings: of each place and level the
+ * fastest.  No file is none.  The catalog outlives the residuals. */
+QmStatus qm_bench_add_own (const QmBenchModel *model,
+                           const QmCatalog *catalog,
+                           const QmCalibration *calibration,
+                           QmResiduals *residuals,
+                           QmError *error);
+
 /* What rates of the model were taken to say of a prediction, and which: null
  * without any. */
 json_t *qm_bench_json_residual (const QmResidual *residual);

@@ -13,7 +13,7 @@
  * By size: all buffers are laid in that way, the largest first (greedy by size:
  * Pisarchyk and Lee 2020).  It may fill holes that the first way leaves, but
  * compares every buffer with every other: only for graphs of a common size, and
- * where the first way did not reach the least size possible. */
+ * where the first way did not nearly reach the least size possible. */
 
 #include "engine/arena.h"
 
@@ -29,6 +29,9 @@
 
 /* The same where buffers are laid out by size. */
 #define WIDE 256
+
+/* What is above the least size by no more than that part of it is as good. */
+#define NEARLY 65536
 
 typedef struct Block
 {
@@ -52,6 +55,7 @@ typedef struct Layout
   Placed *placed; /* room for all */
   Block *blocks;
   size_t n_blocks;
+  bool sorted; /* by size, but for what lives at the peak, which is in front */
 } Layout;
 
 static QmStatus
@@ -165,7 +169,7 @@ typedef struct List
 static bool
 insert (List *list, const QmBuffer *buffer)
 {
-  size_t at = list->n;
+  size_t at = 0, end = list->n;
 
   if (list->n == list->capacity)
     {
@@ -177,8 +181,15 @@ insert (List *list, const QmBuffer *buffer)
       list->items = items;
       list->capacity = capacity;
     }
-  while (at > 0 && list->items[at - 1].offset > buffer->offset)
-    at--;
+  while (at < end)
+    {
+      size_t middle = at + (end - at) / 2;
+
+      if (list->items[middle].offset > buffer->offset)
+        end = middle;
+      else
+        at = middle + 1;
+    }
   memmove (list->items + at + 1, list->items + at,
            (list->n - at) * sizeof *list->items);
   list->items[at] = placed_of (buffer);
@@ -186,11 +197,26 @@ insert (List *list, const QmBuffer *buffer)
   return true;
 }
 
+/* How many there are up to the last one that lives in several wide blocks. */
+static size_t
+count_wide (const Layout *layout)
+{
+  size_t n = layout->n;
+
+  while (n > 0
+         && layout->buffers[n - 1].first / WIDE
+                == layout->buffers[n - 1].last / WIDE)
+    n--;
+  return n;
+}
+
 /* Lays them out, with a list of what lives in each of the wide blocks of
  * moments, and one of all behind them, for buffers that live in several. */
 static uint64_t
 lay_out_in_lists (Layout *layout, uint64_t limit, List *lists, List *all)
 {
+  size_t wide = count_wide (layout);
+
   for (size_t i = 0; i < layout->n; i++)
     {
       QmBuffer *buffer = &layout->buffers[i];
@@ -199,7 +225,7 @@ lay_out_in_lists (Layout *layout, uint64_t limit, List *lists, List *all)
 
       buffer->offset = find_gap (buffer, list->items, list->n, 0);
       if ((uint64_t) (buffer->offset + buffer->bytes) > limit
-          || !insert (all, buffer))
+          || (i < wide && !insert (all, buffer)))
         return UINT64_MAX;
       for (int64_t b = begin; b <= end; b++)
         if (!insert (&lists[b], buffer))
@@ -217,6 +243,7 @@ lay_out_by_size (Layout *layout, uint64_t limit)
   uint64_t size = UINT64_MAX;
 
   qsort (layout->buffers, layout->n, sizeof *layout->buffers, by_size);
+  layout->sorted = false;
   if (lists != NULL)
     size = lay_out_in_lists (layout, limit, lists, &lists[n]);
   for (size_t i = 0; i <= n && lists != NULL; i++)
@@ -323,7 +350,10 @@ lay_out_around_peak (Layout *layout,
   size_t n = partition (layout);
 
   qsort (layout->buffers, n, sizeof *layout->buffers, order);
-  qsort (layout->buffers + n, layout->n - n, sizeof *layout->buffers, by_size);
+  if (!layout->sorted)
+    qsort (layout->buffers + n, layout->n - n, sizeof *layout->buffers,
+           by_size);
+  layout->sorted = true;
   stack (layout, n);
   for (size_t i = 0; i < layout->n_blocks; i++)
     layout->blocks[i].n = 0;
@@ -364,17 +394,17 @@ static bool
 try_ways (Layout *layout, uint64_t *size, uint64_t live)
 {
   bool few = layout->n <= BY_SIZE_MAX;
-  uint64_t first, last, sized = UINT64_MAX;
+  uint64_t first, last, sized = UINT64_MAX, enough = live + live / NEARLY;
 
   if (!lay_out_around_peak (layout, by_first, &first))
     return false;
   *size = first;
-  if (first == live)
+  if (first <= enough)
     return true;
   if (!lay_out_around_peak (layout, by_last, &last))
     return false;
   *size = last;
-  if (last == live)
+  if (last <= enough)
     return true;
   if (few)
     sized = lay_out_by_size (layout, first <= last ? first : last);

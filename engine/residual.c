@@ -158,6 +158,7 @@ qm_residual_from (const QmLevel *level,
       errors[i] = rates[i].error;
       shared[i] = qm_residual_covariance (level, at, place);
       residual.reported += rates[i].reported;
+      residual.own += rates[i].own;
       residual.other += !is_same_generation (at, place);
       seen = seen || is_same_type (at, place);
       note_gpu (&residual, at->gpu);
@@ -202,6 +203,23 @@ qm_residual_apply (const QmResidual *residual, QmPrediction *prediction)
   prediction->days_high = prediction->days * spread;
 }
 
+static bool
+append (QmResiduals *residuals, const Row *row)
+{
+  if (residuals->n == residuals->room)
+    {
+      size_t room = 2 * residuals->room + 64;
+      Row *rows = realloc (residuals->rows, room * sizeof *rows);
+
+      if (rows == NULL)
+        return false;
+      residuals->rows = rows;
+      residuals->room = room;
+    }
+  residuals->rows[residuals->n++] = *row;
+  return true;
+}
+
 static void
 read_row (QmCsvRow *row, void *data)
 {
@@ -224,22 +242,8 @@ read_row (QmCsvRow *row, void *data)
   if (!(predicted > 0))
     qm_csv_fail (row, COLUMN_PREDICTED, QM_STATUS_INVALID, "must not be empty");
   read.rate.error = log (predicted);
-  if (row->status != QM_OK)
-    return;
-  if (residuals->n == residuals->room)
-    {
-      size_t room = 2 * residuals->room + 64;
-      Row *rows = realloc (residuals->rows, room * sizeof *rows);
-
-      if (rows == NULL)
-        {
-          qm_csv_fail (row, COLUMN_MODEL, QM_STATUS_NO_MEMORY, "out of memory");
-          return;
-        }
-      residuals->rows = rows;
-      residuals->room = room;
-    }
-  residuals->rows[residuals->n++] = read;
+  if (row->status == QM_OK && !append (residuals, &read))
+    qm_csv_fail (row, COLUMN_MODEL, QM_STATUS_NO_MEMORY, "out of memory");
 }
 
 QmStatus
@@ -267,6 +271,35 @@ qm_residuals_load (const char *path, QmResiduals **residuals, QmError *error)
   else
     *residuals = made;
   return status;
+}
+
+QmStatus
+qm_residuals_add (QmResiduals *residuals,
+                  const char *key,
+                  const char *level,
+                  const QmResidualRate *rate,
+                  QmError *error)
+{
+  Row row = { .key = qm_pool_string (&residuals->strings, key),
+              .level = qm_pool_string (&residuals->strings, level),
+              .rate = *rate };
+
+  for (size_t i = 0; i < residuals->n; i++)
+    {
+      Row *other = &residuals->rows[i];
+
+      if (strcmp (other->key, key) == 0 && strcmp (other->level, level) == 0
+          && strcmp (other->rate.place.gpu, rate->place.gpu) == 0
+          && other->rate.place.gpus == rate->place.gpus)
+        {
+          other->rate = *rate;
+          return QM_OK;
+        }
+    }
+  return row.key != NULL && row.level != NULL && append (residuals, &row)
+             ? QM_OK
+             : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                             "the host is out of memory");
 }
 
 void

@@ -52,7 +52,8 @@ typedef struct QmResidualRate
   QmResidualPlace place;
   double error;    /* logarithm of predicted / known time */
   double rounding; /* share of the rate that its source leaves open */
-  bool reported;   /* by others; else measured by the project */
+  bool reported;   /* by others; else measured by the project, or own */
+  bool own;        /* measured by the user */
 } QmResidualRate;
 
 /* What follows from them for a place. */
@@ -62,6 +63,7 @@ typedef struct QmResidual
   double left;          /* of the variance; 1 without rates */
   size_t rates;         /* that it is from */
   size_t reported;      /* of them */
+  size_t own;           /* of them */
   size_t other;         /* of them, on other generations of GPUs */
   const char *gpus[16]; /* ids of the types that they ran on, the first ones */
   size_t n_gpus;
@@ -95,6 +97,14 @@ void qm_residuals_free (QmResiduals *residuals);
 void qm_residual_key (const QmModelConfig *config,
                       const QmRecipe *recipe,
                       char key[QM_MODEL_KEY_BYTES]);
+
+/* Adds one more, measured by the user: instead of one of the same model, level
+ * and place, if there is.  Text is copied but the place's. */
+QmStatus qm_residuals_add (QmResiduals *residuals,
+                           const char *key,
+                           const char *level,
+                           const QmResidualRate *rate,
+                           QmError *error);
 
 /* What those of a model's key say of a place at a level.  Text of it is that of
  * `residuals`, which may be NULL. */

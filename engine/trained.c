@@ -129,6 +129,42 @@ qm_trained_read (const QmTrainingRate *rate,
                          : status;
 }
 
+/* PyTorch is measured compiled, but for naive settings. */
+bool
+qm_trained_of_result (const QmResult *result,
+                      const QmCatalog *catalog,
+                      const QmModelConfig *config,
+                      const QmRecipe *recipe,
+                      QmTrained *trained)
+{
+  *trained = (QmTrained){ .gpu = qm_catalog_gpu (catalog, result->gpu),
+                          .gpus = result->gpus,
+                          .config = *config,
+                          .recipe = *recipe,
+                          .options = { .micro_batch = result->micro_batch,
+                                       .offload = result->offloading,
+                                       .checkpoint = result->checkpointing } };
+  trained->recipe.batch_size =
+      (recipe->batch_size + result->gpus - 1) / result->gpus;
+  trained->level = strcmp (result->engine, "quartermaster") == 0 ? "engine"
+                   : strcmp (result->settings, "naive") == 0     ? "naive"
+                                                                 : "tuned";
+  if (result->offloading)
+    qm_sharding_parse (result->sharding, &trained->options.sharding);
+  return result->status == QM_RESULT_MEASURED && !result->deterministic
+         && trained->gpu != NULL
+         && qm_methods_parse (result->settings, &trained->options.methods);
+}
+
+bool
+qm_trained_is_plain (const QmTrained *trained)
+{
+  const QmPlanOptions *options = &trained->options;
+
+  return !options->offload && !options->checkpoint
+         && (options->methods != 0 || strcmp (trained->level, "naive") == 0);
+}
+
 /* PyTorch's autocast has softmax and powers computed in fp32, and what that
  * moves is in the constants of levels; where nothing is cast it is half of it.
  */

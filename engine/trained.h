@@ -6,6 +6,7 @@
 #ifndef QM_ENGINE_TRAINED_H
 #define QM_ENGINE_TRAINED_H
 
+#include "data/results.h"
 #include "data/training-rates.h"
 #include "engine/predict.h"
 
@@ -32,6 +33,19 @@ QmStatus qm_trained_read (const QmTrainingRate *rate,
                           const QmCatalog *catalog,
                           QmTrained *trained,
                           QmError *error);
+
+/* Says of a result what was trained, of a model that it is of, without planning
+ * it; false where it tells of no training as others are: it was not measured,
+ * or deterministic, or its GPU is not in the catalog. */
+bool qm_trained_of_result (const QmResult *result,
+                           const QmCatalog *catalog,
+                           const QmModelConfig *config,
+                           const QmRecipe *recipe,
+                           QmTrained *trained);
+
+/* Whether it was trained as its level of software trains: with nothing computed
+ * twice or offloaded, and with the methods of the level. */
+bool qm_trained_is_plain (const QmTrained *trained);
 
 /* Plans it.  Without a micro-batch in the options, or where the GPU is too
  * small for any, they say afterwards which was taken. */

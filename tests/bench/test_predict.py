@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -470,6 +471,61 @@ class Residual(unittest.TestCase):
                 (plain['days_high'] / plain['days_low'])
                 ** told['residual']['interval'], places=6)
             self.assertLess(told['residual']['interval'], 1)
+
+    def own(self, home, lines):
+        """What predict says of an L40S where these lines are own results."""
+        path = pathlib.Path(home, 'quartermaster', 'measurements',
+                            f'{socket.gethostname()}.jsonl')
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(''.join(f'{line}\n' for line in lines),
+                        encoding='utf-8')
+        result = subprocess.run(
+            [BENCH, 'predict', '--model', 'pythia-1b', '--gpu', 'l40s',
+             '--level', 'engine', '--json'], capture_output=True, text=True,
+            timeout=120, check=True, env={**os.environ, 'XDG_DATA_HOME': home})
+        return json.loads(result.stdout), result.stderr
+
+    def test_own_results(self):
+        """What the user measured counts: of each place the fastest, trained as
+        all others; a broken file is told and stops nothing."""
+        shipped = pathlib.Path(os.environ['QUARTERMASTER_DATA_DIR'],
+                               'measurements', 'h100-80gb-sxm.jsonl')
+        results = [json.loads(line) for line in
+                   shipped.read_text(encoding='utf-8').splitlines()]
+        results = [one for one in results if one['model'] == 'pythia-1b'
+                   and one['status'] == 'measured' and not one['offloading']]
+        plain = [one for one in results if not one['checkpointing']
+                 and one['settings'] == 'free-lunch']
+        self.assertTrue(plain and len(plain) < len(results))
+
+        def on(results, times):
+            return [json.dumps({**one, 'gpu': 'l40s', 'days':
+                                one['days'] * times, 'step':
+                                {'mean_s': one['step']['mean_s'] * times}})
+                    for one in results]
+
+        with tempfile.TemporaryDirectory() as home:
+            before, said = self.own(home, [])
+            self.assertEqual((before['residual']['own'], said), (0, ''))
+            fastest = min(one['days'] for one in plain)
+            # As long as 1.2 times what was predicted.
+            slow, said = self.own(home, on(results,
+                                           1.2 * before['days'] / fastest))
+            self.assertEqual((slow['residual']['own'], said), (1, ''))
+            self.assertEqual(slow['residual']['measured'],
+                             before['residual']['measured'] + 1)
+            self.assertIn('l40s', slow['residual']['gpus'])
+            self.assertTrue(1.03 < slow['days'] / before['days'] < 1.2)
+            self.assertLess(slow['residual']['interval'],
+                            before['residual']['interval'] / 1.5)
+            # What computes activations twice tells nothing.
+            other, said = self.own(home, on(
+                [one for one in results if one['checkpointing']], 3))
+            self.assertEqual((other['residual'], said),
+                             (before['residual'], ''))
+            broken, said = self.own(home, ['garbage'])
+            self.assertEqual(broken['days'], before['days'])
+            self.assertIn('own results are left out', said)
 
     def test_own_model(self):
         """Who trains the same has the same times, whatever it is called, and

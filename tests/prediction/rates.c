@@ -82,32 +82,17 @@ rates_load (const char *data_dir, Rates *rates)
   return good;
 }
 
-/* PyTorch was measured compiled, but for naive settings. */
 static void
 add_result (Rates *rates, const QmResult *result)
 {
   Rate *rate = &rates->rates[rates->n];
   const QmModel *model = qm_catalog_model (rates->catalog, result->model);
-  bool ours = strcmp (result->engine, "quartermaster") == 0;
-  QmTrained trained = { .gpu = qm_catalog_gpu (rates->catalog, result->gpu),
-                        .gpus = result->gpus,
-                        .options = { .micro_batch = result->micro_batch,
-                                     .offload = result->offloading,
-                                     .checkpoint = result->checkpointing } };
+  QmTrained trained;
 
-  if (rates->n == MAX_RATES || result->status != QM_RESULT_MEASURED
-      || result->deterministic || model == NULL || trained.gpu == NULL
-      || !qm_methods_parse (result->settings, &trained.options.methods))
+  if (rates->n == MAX_RATES || model == NULL
+      || !qm_trained_of_result (result, rates->catalog, &model->config,
+                                &model->recipe, &trained))
     return;
-  if (result->offloading)
-    qm_sharding_parse (result->sharding, &trained.options.sharding);
-  trained.config = model->config;
-  trained.recipe = model->recipe;
-  trained.recipe.batch_size =
-      (model->recipe.batch_size + result->gpus - 1) / result->gpus;
-  trained.level = ours                                      ? "engine"
-                  : strcmp (result->settings, "naive") == 0 ? "naive"
-                                                            : "tuned";
   rate->id = rate->model = model->id;
   rate->source = "measured";
   rate->defect = "";
@@ -236,12 +221,8 @@ rates_clear (Rates *rates)
 bool
 is_plain (const Rate *rate)
 {
-  const QmPlanOptions *options = &rate->trained.options;
-
   return rate->trained.work != NULL && rate->defect[0] == '\0'
-         && !options->offload && !options->checkpoint
-         && (options->methods != 0
-             || strcmp (rate->trained.level, "naive") == 0);
+         && qm_trained_is_plain (&rate->trained);
 }
 
 QmResidualPlace
