@@ -82,6 +82,9 @@ def pair(kind, hidden, heads, side, batch, **changes):
                   local_crops_number=4, local_crops_size=98,
                   teacher_temp=0.07)
     config.update(changes)
+    if 'ibot_head_n_prototypes' in config:
+        config.setdefault('ibot_head_bottleneck_dim', 96)
+        config.setdefault('mask_ratio', 0.3)
     return config, length, batch
 
 
