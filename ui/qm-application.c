@@ -67,7 +67,7 @@ static const Shortcut shortcuts[] = {
   { "win.print", { "<Control>p" } },
   { "win.total-cost", { "<Control>t" } },
   { "win.compare-published", { "<Control><Shift>t" } },
-  { "win.all-gpus", { "<Control>l" } },
+  { "win.all-gpus", { "<Control>j" } },
   { "win.zoom-in", { "<Control>plus", "<Control>equal", "<Control>KP_Add" } },
   { "win.zoom-out", { "<Control>minus", "<Control>KP_Subtract" } },
   { "win.zoom-reset", { "<Control>0", "<Control>KP_0" } },

@@ -80,6 +80,10 @@ INPUTS = {
         ("quotes", "history", "h100-80gb-sxm", "--store", "{}"),
 }
 OUTPUTS = {
+    ("proposal", "acceptance"):
+        ("proposal", *MODEL, "--acceptance", "{}"),
+    ("quotes request", "acceptance"):
+        ("quotes", "request", *MODEL, "--acceptance", "{}"),
     ("plot", "output"):
         ("plot", *MODEL, "--format", "svg", "-o", "{}"),
     ("plot", "force"):
@@ -142,6 +146,8 @@ BENCH_INPUTS = {
         ("search", *SMALL, "--gpus", "2", "--links", "{}", "--dry-run",
          "--results", "{own}/new.jsonl"),
     ("results", "FILE"): ("results", "{}"),
+    ("accept", "against"):
+        ("accept", "--against", "{}", "--device", "cpu", "--load", "0"),
     ("export", "config"):
         ("export", "--config", "{}", "--recipe", "{own}/recipe.json"),
     ("export", "recipe"):

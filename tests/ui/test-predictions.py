@@ -117,10 +117,10 @@ class PredictionsTest(WindowTest):
         driver.wait_for(lambda: self.shown() == (all_of_them, all_of_them),
                         "all candidates")
         driver.wait_for(lambda: self.legend() != legend, "a longer legend")
-        driver.press_keys("ctrl+l")
+        driver.press_keys("ctrl+j")
         driver.wait_for(lambda: self.shown() == (few, all_of_them),
                         "the shortlist")
-        driver.press_keys("ctrl+l")
+        driver.press_keys("ctrl+j")
         driver.wait_for(lambda: self.shown()[0] == all_of_them, "all again")
         self.restart()
         driver.wait_for(lambda: self.root.find(
