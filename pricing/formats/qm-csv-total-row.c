@@ -393,7 +393,6 @@ static gboolean
 is_total_table (QmCsvReader *reader, guint names)
 {
   return has_total_names (reader, names)
-         && !qm_csv_is_header_again (reader, names)
          && count_below (reader, names, next_row (reader, names)) > 1;
 }
 
