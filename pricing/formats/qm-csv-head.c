@@ -390,7 +390,7 @@ qm_csv_head_set (QmCsvReader *reader,
       if (qm_amount_parse_currency (text, currency) && currency[0] != '\0'
           && quote->currency[0] == '\0')
         memcpy (quote->currency, currency, 4);
-      else if (says_us_dollars (text))
+      else
         qm_csv_head_take_currency (quote, text);
       return TRUE;
     default:

@@ -282,6 +282,27 @@ ends_as_total (const char *words, const char *normal)
          && !qm_words_name_model (words);
 }
 
+/* "Totale + IVA": a total, and the tax comes on top of it. */
+static gboolean
+adds_tax (const char *words)
+{
+  const char *plus = strchr (words, '+');
+  g_autofree char *before = NULL;
+  g_autofree char *behind = NULL;
+  g_autofree char *normal = NULL;
+  g_autofree char *tax = NULL;
+
+  if (plus == NULL)
+    return FALSE;
+  before = g_strndup (words, (gsize) (plus - words));
+  normal = qm_csv_normalize (before);
+  behind = qm_csv_normalize (plus + 1);
+  tax = strip_rates (behind);
+  return qm_csv_phrases_find (row_phrases (), normal, strlen (normal))
+             == QM_CSV_ROW_TOTAL
+         && qm_csv_words_all_tax (tax);
+}
+
 QmCsvRowKind
 qm_csv_row_kind_of (const char *words)
 {
@@ -291,6 +312,8 @@ qm_csv_row_kind_of (const char *words)
   gsize length = strlen (normal), longest = 0;
   QmCsvRowKind kind = QM_CSV_ROW_LINE;
 
+  if (adds_tax (words))
+    return QM_CSV_ROW_NET;
   /* The longest phrase that it begins with; the rest says which tax, or of
    * what. */
   for (gsize n = 1; n <= MIN (length, QM_CSV_LONGEST_PHRASE); n++)

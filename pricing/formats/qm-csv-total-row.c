@@ -393,7 +393,6 @@ static gboolean
 is_total_table (QmCsvReader *reader, guint names)
 {
   return has_total_names (reader, names)
-         && !qm_csv_is_header_again (reader, names)
          && count_below (reader, names, next_row (reader, names)) > 1;
 }
 
@@ -620,9 +619,9 @@ cost_of (const QmQuoteLine *line)
              : QM_AMOUNT_UNSTATED;
 }
 
-/* Whether a row without a quantity that names no goods has what all lines above
- * come to, before or after what was taken off: a total, whatever it is
- * called. */
+/* Whether a row without a quantity, which all lines above have, names no goods
+ * and has what these come to, before or after what was taken off: a total,
+ * whatever it is called. */
 static gboolean
 is_sum (QmCsvReader *reader, guint row, const char *words)
 {
@@ -630,6 +629,7 @@ is_sum (QmCsvReader *reader, guint row, const char *words)
   gint64 off, amount, sum = 0;
 
   if (draft == NULL || draft->quote->lines->len < 2
+      || qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY) < 0
       || reader->role != QM_LINE_QUOTED
       || !qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
       || !qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER)
@@ -642,7 +642,8 @@ is_sum (QmCsvReader *reader, guint row, const char *words)
       gint64 cost = cost_of (line);
 
       if (line->role == QM_LINE_QUOTED
-          && (cost == QM_AMOUNT_UNSTATED || !qm_exact_add (&sum, cost)))
+          && (line->quantity_micros == QM_AMOUNT_UNSTATED
+              || cost == QM_AMOUNT_UNSTATED || !qm_exact_add (&sum, cost)))
         return FALSE;
     }
   off = draft->quote->discount_minor != QM_AMOUNT_UNSTATED

@@ -98,7 +98,8 @@ static const FieldWords fields[] = {
     "cuota mensual|prezzo mensile|prezzo al mese|canone mensile|canone|"
     "prijs per maand|maandprijs|huurprijs|preco mensal|mensalidade|"
     "valor mensal|cena miesieczna|cena za miesiac|czynsz|loyer|loyers|"
-    "mensualite|leasingrate|monatsrate|miete|huur|renda" },
+    "mensualite|leasingrate|monatsrate|miete|huur|renda|"
+    "unit ex vat|unit exc vat|unit excl vat|each ex vat" },
   { QM_CSV_BASE_QUANTITY,
     "per|price per|base quantity|price unit|pe|preiseinheit|pro" },
   { QM_CSV_DISCOUNT,
@@ -128,7 +129,8 @@ static const FieldWords fields[] = {
     "wartosc brutto|belob|summa|sum|celkem|totale mensile|monthly total|"
     "total mensuel|total mensual|total loyers|total des loyers|gesamtmiete|"
     "summe raten|summe der raten|"
-    "total cuotas|totale canoni|totaal huur|totaal termijnen|suma rat" },
+    "total cuotas|totale canoni|totaal huur|totaal termijnen|suma rat|line ex "
+    "vat|line exc vat|line excl vat|line inc vat" },
   { QM_CSV_CURRENCY,
     "currency|ccy|curr|currency code|wahrung|waehrung|devise|monnaie|moneda|"
     "divisa|valuta|munt|moeda|waluta|mena" },
@@ -167,7 +169,8 @@ static const FieldWords fields[] = {
     "offerte datum|data da proposta|data proposta|data sporzadzenia|"
     "data wystawienia oferty|z dnia|proposal date|date of proposal|"
     "offertdatum|offre du|devis du|fecha de oferta|data da proposta "
-    "comercial|prepared on|prepared|date prepared|prepared date" },
+    "comercial|prepared on|prepared|date prepared|prepared date|emissao|data "
+    "emissao" },
   { QM_CSV_VALID_FROM,
     "valid from|gultig ab|gueltig ab|gultig von|valable a partir du|"
     "valido desde|valido dal|geldig vanaf|valido de|wazna od" },

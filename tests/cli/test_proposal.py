@@ -103,8 +103,11 @@ class ProposalTest(harness.CommandLineTest):
         """An hour of a GPU is that of what is rented out by the number of its
         GPUs, and the work takes that of all that are proposed."""
         best = self.advice(*ASK)
-        with open(os.path.join(self.rated, "prices.csv"), newline="",
-                  encoding="utf-8") as file:
+        path = os.path.join(self.rated, "prices.csv")
+        with open(path, "a", encoding="ascii") as file:
+            file.write("%s,cloud,hour,8,8,,,USD,2026-03-01,Eight at once\n"
+                       % best["gpu"])
+        with open(path, newline="", encoding="utf-8") as file:
             hours = {row["source"]: float(row["price"]) / float(row["gpus"])
                      for row in csv.DictReader(file)
                      if row["kind"] == "cloud" and row["currency"] == "USD"
@@ -113,7 +116,7 @@ class ProposalTest(harness.CommandLineTest):
         rows = [(cells, hours[name.split("<br>")[0]])
                 for name, cells in rent.items()
                 if name.split("<br>")[0] in hours]
-        self.assertGreaterEqual(len(rows), 2)
+        self.assertIn(1, [dollars for _, dollars in rows])
         for (hour, year, years, months), dollars in rows:
             self.assertAlmostEqual(number(hour), dollars / 1.25, delta=0.01)
             work = (dollars / 1.25 * 24 * best["gpus"] * best["machine_days"])

@@ -594,6 +594,39 @@ test_line_below_names (void)
   g_assert_cmpint (quote->tax_minor, ==, QM_AMOUNT_UNSTATED);
 }
 
+/* What all lines come to is a total where these have quantities and it has
+ * none; else it may be a line that costs as much as the others together. */
+static void
+test_sums (void)
+{
+  static const struct
+  {
+    const char *rows;
+    guint lines;
+  } cases[] = {
+    { "1;Server;1;100,00;100,00\n2;Card;4;50,00;200,00\n"
+      ";Auftragswert;;;300,00\n",
+      2 },
+    { "1;Server;1;100,00;100,00\n2;Card;4;50,00;200,00\n"
+      ";Auftragswert;;;310,00\n",
+      3 },
+    { "1;Server;1;100,00;100,00\n2;Card;4;50,00;200,00\n"
+      "3;Wartung;;;300,00\n",
+      3 },
+    { ";Server;;;100,00\n;Installation;;;200,00\n;Wartung;;;300,00\n", 3 },
+    { ";Server;1;100,00;100,00\n;Wartung;;;100,00\n", 2 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GPtrArray) quotes = read_rows (cases[i].rows);
+      const QmQuote *quote = g_ptr_array_index (quotes, 0);
+
+      g_test_message ("%s", cases[i].rows);
+      g_assert_cmpuint (quote->lines->len, ==, cases[i].lines);
+    }
+}
+
 static void
 test_vendors (void)
 {
@@ -679,6 +712,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv-rows/replaced", test_replaced);
   g_test_add_func ("/csv-rows/tax-notes", test_tax_notes);
   g_test_add_func ("/csv-rows/line-below-names", test_line_below_names);
+  g_test_add_func ("/csv-rows/sums", test_sums);
   g_test_add_func ("/csv-rows/vendors", test_vendors);
   g_test_add_func ("/csv-rows/too-many", test_too_many);
   g_test_add_func ("/csv-rows/months", test_months);
