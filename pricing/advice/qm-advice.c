@@ -402,6 +402,13 @@ product_of (const QmCandidate *candidate)
   return (double) candidate->cost_minor * candidate->days;
 }
 
+/* Whether what a candidate costs is known as well as what another does. */
+static gboolean
+is_as_sure (const QmCandidate *candidate, const QmCandidate *other)
+{
+  return !candidate->weak || other->weak;
+}
+
 /* Of those within the limits, without one (-1: none), the one to advise, and
  * the fastest; -1: there is none. */
 static int
@@ -412,6 +419,7 @@ choose (const QmAdvice *advice,
         int *fastest)
 {
   double longest = INFINITY;
+  gint64 cheapest = G_MAXINT64; /* of those that are as fast */
   int chosen = -1;
 
   *fastest = -1;
@@ -431,8 +439,11 @@ choose (const QmAdvice *advice,
           longest = candidate->days * (1 + advice->slack);
         }
       if (chosen < 0
-          || product_of (candidate) < product_of (nth (advice, chosen)))
+          || (candidate->cost_minor < cheapest
+              && is_as_sure (candidate, nth (advice, *fastest))
+              && product_of (candidate) < product_of (nth (advice, chosen))))
         chosen = index;
+      cheapest = MIN (cheapest, candidate->cost_minor);
     }
   return chosen;
 }

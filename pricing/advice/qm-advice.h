@@ -174,7 +174,9 @@ typedef struct
 {
   QmOutcome outcome;
   int best;      /* shortest time within the limits: of those that take no more
-                    than the slack longer, the one of the least cost x days;
+                    than the slack longer, and of which no cost is a weak
+                    price where that of the fastest is not, the one of the
+                    least cost x days that is on the frontier;
                     ties by shorter time, lower cost, fewer GPUs, then the
                     catalog's order */
   int sooner;    /* the one of the shortest time, where that is another */
@@ -230,7 +232,8 @@ double qm_advice_get_run_deadline (const QmAdvice *advice);
  * Times that close together are none that anybody could tell apart: half of
  * what is predicted is off by more (pricing/PREDICTION.md).  So what counts
  * between them is the cost of a training, cost x days: one takes the longer
- * time where it saves a larger share of the money. */
+ * time where it saves a larger share of the money.  A price that nobody sells
+ * at saves nothing that is known. */
 void qm_advice_set_slack (QmAdvice *advice, double slack);
 double qm_advice_get_slack (const QmAdvice *advice);
 

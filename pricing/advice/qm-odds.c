@@ -21,6 +21,7 @@ typedef struct
   double longest; /* of a single run */
   double cost;
   double deviation;
+  gboolean weak;    /* its price */
   guint64 gpu, own; /* seeds */
 } Contender;
 
@@ -56,7 +57,8 @@ contender_of (const QmCandidate *candidate, int index)
   Contender contender = { .index = index,
                           .days = candidate->days,
                           .longest = candidate->longest_days,
-                          .cost = (double) candidate->cost_minor };
+                          .cost = (double) candidate->cost_minor,
+                          .weak = candidate->weak };
 
   contender.gpu = g_str_hash (candidate->gpu->id);
   contender.own = contender.gpu * 1031 + (guint64) candidate->gpus;
@@ -149,15 +151,22 @@ static int
 find_best (const GArray *contenders, const double *days, double slack)
 {
   double shortest = INFINITY, least = INFINITY;
+  gboolean weak = FALSE;
   int best = -1;
 
   for (guint i = 0; i < contenders->len; i++)
-    shortest = MIN (shortest, days[i]);
+    if (days[i] < shortest)
+      {
+        shortest = days[i];
+        weak = g_array_index (contenders, Contender, i).weak;
+      }
   for (guint i = 0; i < contenders->len && shortest < INFINITY; i++)
     {
-      double product = g_array_index (contenders, Contender, i).cost * days[i];
+      const Contender *one = &g_array_index (contenders, Contender, i);
+      double product = one->cost * days[i];
 
-      if (days[i] > shortest * (1 + slack) || product >= least)
+      if (days[i] > shortest * (1 + slack) || product >= least
+          || (one->weak && !weak))
         continue;
       least = product;
       best = (int) i;

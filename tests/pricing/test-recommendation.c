@@ -32,6 +32,7 @@ random_candidate (GRand *rand)
   candidate.eligible = candidate.verdict == QM_VERDICT_OK
                        && candidate.cost_minor >= 0
                        && qm_known (candidate.days);
+  candidate.weak = g_rand_int_range (rand, 0, 3) == 0;
   return candidate;
 }
 
@@ -85,6 +86,24 @@ first_of (
   return first;
 }
 
+/* Whether nothing within the limits is cheaper and no slower, but what is
+ * `without`. */
+static gboolean
+is_worth_it (const QmCandidate *c,
+             guint n,
+             gint64 budget,
+             double deadline,
+             int without,
+             int which)
+{
+  for (int i = 0; i < (int) n; i++)
+    if (i != without && i != which && c[i].eligible
+        && is_affordable (&c[i], budget, deadline)
+        && c[i].cost_minor <= c[which].cost_minor && is_before (c, i, which))
+      return FALSE;
+  return TRUE;
+}
+
 /* That nothing within the limits and the slack is to be preferred. */
 static void
 check_chosen (const QmCandidate *c,
@@ -104,10 +123,14 @@ check_chosen (const QmCandidate *c,
   g_assert_true (c[chosen].eligible);
   g_assert_true (is_affordable (&c[chosen], budget, deadline));
   g_assert_cmpfloat (c[chosen].days, <=, c[first].days * (1 + slack));
+  g_assert_true (is_worth_it (c, n, budget, deadline, without, chosen));
+  g_assert_true (!c[chosen].weak || c[first].weak);
   for (int i = 0; i < (int) n; i++)
     if (i != chosen && i != without && c[i].eligible
         && is_affordable (&c[i], budget, deadline)
-        && c[i].days <= c[first].days * (1 + slack))
+        && c[i].days <= c[first].days * (1 + slack)
+        && (!c[i].weak || c[first].weak)
+        && is_worth_it (c, n, budget, deadline, without, i))
       {
         double one = (double) c[chosen].cost_minor * c[chosen].days;
         double other = (double) c[i].cost_minor * c[i].days;
