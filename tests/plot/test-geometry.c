@@ -385,6 +385,58 @@ test_limits (void)
   g_assert_cmpfloat_with_epsilon (ink.width, layout.right - layout.left, 0.1);
 }
 
+/* Whether there is ink at a place, or beside it. */
+static gboolean
+has_ink (cairo_surface_t *image, double x, double y)
+{
+  for (int dy = -1; dy <= 1; dy++)
+    for (int dx = -1; dx <= 1; dx++)
+      if (pixel_at (image, (int) x + dx, (int) y + dy) != 0)
+        return TRUE;
+  return FALSE;
+}
+
+/* Between two machines there is none: the line goes by the cost of the dearer
+ * and the time of the slower, whichever comes first, and leaves markers free.
+ */
+static void
+test_stairs (void)
+{
+  static const int orders[2][2] = { { 0, 15 }, { 15, 0 } };
+  g_autoptr (Fixture) fixture = fixture_new_published (TRUE);
+  QmPlotLayout layout;
+  double x[2], y[2], radius;
+
+  fixture->data.n_frontier = 2;
+  qm_plot_layout (&fixture->data, 600, 400, LIGHT, &layout);
+  for (int i = 0; i < 2; i++)
+    qm_plot_position (&layout, fixture->data.points[orders[0][i]].x,
+                      fixture->data.points[orders[0][i]].y, &x[i], &y[i]);
+  g_assert_cmpfloat (x[1] - x[0], >, 100);
+  g_assert_cmpfloat (y[1] - y[0], >, 100);
+  radius =
+      qm_plot_marker_radius (LIGHT, fixture->data.points[orders[0][0]].weight);
+  for (int i = 0; i < 4; i++)
+    {
+      gboolean stairs = i < 2;
+      cairo_surface_t *image;
+
+      fixture->data.frontier = orders[i % 2];
+      fixture->data.stairs = stairs;
+      image =
+          render (&fixture->data, LIGHT, 600, 400, 1, QM_PLOT_LAYER_OVERLAY);
+      g_assert_true (has_ink (image, x[1], y[0]) == stairs);
+      g_assert_true (has_ink (image, (x[0] + x[1]) / 2, y[0]) == stairs);
+      g_assert_true (has_ink (image, x[1], (y[0] + y[1]) / 2) == stairs);
+      g_assert_true (has_ink (image, (x[0] + x[1]) / 2, (y[0] + y[1]) / 2)
+                     != stairs);
+      g_assert_false (has_ink (image, x[0], y[0]));
+      g_assert_false (has_ink (image, x[0] + radius - 1, y[0]));
+      g_assert_false (has_ink (image, x[1], y[1]));
+      cairo_surface_destroy (image);
+    }
+}
+
 static void
 test_ring_and_labels (void)
 {
@@ -686,6 +738,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/layers/equal-all", test_layers);
   g_test_add_func ("/plot/layers/frame-is-stable", test_frame_is_stable);
   g_test_add_func ("/plot/layers/not-drawn", test_not_drawn);
+  g_test_add_func ("/plot/overlay/stairs", test_stairs);
   g_test_add_func ("/plot/overlay/limits", test_limits);
   g_test_add_func ("/plot/overlay/ring-and-labels", test_ring_and_labels);
   g_test_add_func ("/plot/overlay/label-places", test_label_places);

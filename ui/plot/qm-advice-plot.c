@@ -499,6 +499,7 @@ qm_advice_plot_new (const QmCatalog *catalog,
   data->legend = TRUE;
   data->weight_title = _ ("GPUs");
   data->crossed_name = _ ("Impossible time");
+  data->stairs = TRUE;
   data->frontier_name = _ ("Pareto frontier");
   data->empty_text = _ ("Nothing to show");
   choose_legend_weights (self);

@@ -93,24 +93,60 @@ measure_label (Overlay *overlay, QmPlotBox *box)
 
 /* --- Frontier ------------------------------------------------------------ */
 
-/* Adds a line between two markers that leaves them free. */
+/* What a line keeps free of; nothing with a radius of 0. */
+typedef struct
+{
+  double x, y, radius;
+} Disc;
+
+/* Where a line from within a disc, towards what is so far away, leaves it: as a
+ * share of the line; 0 where it does not begin in it. */
+static double
+leave (const Disc *disc, double x, double y, double to_x, double to_y)
+{
+  double length = hypot (to_x - x, to_y - y);
+  double along, aside;
+
+  if (length <= 0 || hypot (x - disc->x, y - disc->y) >= disc->radius)
+    return 0;
+  along = ((disc->x - x) * (to_x - x) + (disc->y - y) * (to_y - y)) / length;
+  aside = ((disc->x - x) * (to_y - y) - (disc->y - y) * (to_x - x)) / length;
+  return (along + sqrt (disc->radius * disc->radius - aside * aside)) / length;
+}
+
+/* Adds what of a line is in no marker, the one before it or the one behind. */
 static void
 add_segment (cairo_t *cr,
+             const Disc *before,
+             const Disc *behind,
              double x1,
              double y1,
-             double radius1,
              double x2,
-             double y2,
-             double radius2)
+             double y2)
 {
-  double length = hypot (x2 - x1, y2 - y1);
+  double begin = leave (before, x1, y1, x2, y2);
+  double end = 1 - leave (behind, x2, y2, x1, y1);
 
-  if (length <= radius1 + radius2 + 2)
+  if ((end - begin) * hypot (x2 - x1, y2 - y1) <= 2)
     return;
-  cairo_move_to (cr, x1 + (x2 - x1) * radius1 / length,
-                 y1 + (y2 - y1) * radius1 / length);
-  cairo_line_to (cr, x2 - (x2 - x1) * radius2 / length,
-                 y2 - (y2 - y1) * radius2 / length);
+  cairo_move_to (cr, x1 + (x2 - x1) * begin, y1 + (y2 - y1) * begin);
+  cairo_line_to (cr, x1 + (x2 - x1) * end, y1 + (y2 - y1) * end);
+}
+
+/* From one to the next; as stairs, since between two machines there is none:
+ * until one can be paid, it is the time of the cheaper that one has. */
+static void
+add_step (cairo_t *cr, gboolean stairs, const Disc *one, const Disc *next)
+{
+  double x = MAX (one->x, next->x), y = MIN (one->y, next->y);
+
+  if (!stairs)
+    {
+      add_segment (cr, one, next, one->x, one->y, next->x, next->y);
+      return;
+    }
+  add_segment (cr, one, next, one->x, one->y, x, y);
+  add_segment (cr, one, next, x, y, next->x, next->y);
 }
 
 /* The line is what it is, also where markers are left out. */
@@ -118,18 +154,14 @@ static void
 draw_frontier (Overlay *overlay)
 {
   const QmPlotData *data = overlay->data;
-  double last_x = 0;
-  double last_y = 0;
-  double last_radius = -1;
+  Disc last = { 0, 0, -1 };
 
   qm_plot_set_frontier_line (overlay->cr, overlay->theme);
   for (guint i = 0; i < data->n_frontier; i++)
     {
       QmPlotPoint point;
       gboolean hidden;
-      double radius;
-      double x;
-      double y;
+      Disc disc;
 
       if (data->frontier[i] < 0 || (guint) data->frontier[i] >= data->n_points)
         continue;
@@ -138,14 +170,12 @@ draw_frontier (Overlay *overlay)
       point.flags &= (guint8) ~QM_PLOT_POINT_HIDDEN;
       if (!qm_plot_point_drawable (data, &point))
         continue;
-      qm_plot_position (overlay->layout, point.x, point.y, &x, &y);
-      radius =
+      qm_plot_position (overlay->layout, point.x, point.y, &disc.x, &disc.y);
+      disc.radius =
           hidden ? 0 : qm_plot_marker_radius (overlay->theme, point.weight) + 2;
-      if (last_radius >= 0)
-        add_segment (overlay->cr, last_x, last_y, last_radius, x, y, radius);
-      last_x = x;
-      last_y = y;
-      last_radius = radius;
+      if (last.radius >= 0)
+        add_step (overlay->cr, data->stairs, &last, &disc);
+      last = disc;
     }
   cairo_stroke (overlay->cr);
 }

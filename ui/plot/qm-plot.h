@@ -108,6 +108,8 @@ typedef struct
   const QmPlotInterval *y_intervals;
   const int *frontier; /* indices of points, in drawing order */
   guint n_frontier;
+  gboolean stairs; /* the frontier goes from one to the next in two steps, by
+                      the larger x and the larger y, and not straight */
   int recommended; /* indices of points; -1: none */
   int selected;
   int hovered;
