@@ -339,6 +339,35 @@ test_quiet (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (n_headline, ==, 1);
 }
 
+/* The answer comes first, then what stands between, such as the plots, then
+ * what the answer rests on. */
+static void
+test_middle (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GString) words = g_string_new (NULL);
+  GtkWidget *middle = gtk_label_new ("In between");
+  const char *answer, *between;
+
+  g_object_set (fixture->card, "middle", middle, NULL);
+  widgets_settle ();
+  collect (GTK_WIDGET (fixture->card), words);
+  answer = strstr (words->str, "Prices date from");
+  between = strstr (words->str, "In between");
+  g_assert_nonnull (answer);
+  g_assert_nonnull (between);
+  g_assert_true (strstr (words->str, "Buy 1 ×") < answer && answer < between);
+  g_assert_nonnull (strstr (between, "Runner-up"));
+  g_assert_null (strstr (between, "Buy 1 ×"));
+
+  /* Without an answer it stays. */
+  qm_recommendation_card_set_advisor (fixture->card, NULL);
+  g_string_truncate (words, 0);
+  collect (GTK_WIDGET (fixture->card), words);
+  g_assert_cmpstr (words->str, ==, "In between\n");
+  g_object_set (fixture->card, "middle", NULL, NULL);
+  g_assert_false (says (fixture, "In between"));
+}
+
 static void
 test_without_advisor (void)
 {
@@ -366,6 +395,7 @@ main (int argc, char **argv)
   ADD ("this-machine", test_this_machine);
   ADD ("topics", test_topics);
   ADD ("quiet", test_quiet);
+  ADD ("middle", test_middle);
   g_test_add_func ("/recommendation-card/without-advisor",
                    test_without_advisor);
   return g_test_run ();

@@ -35,6 +35,10 @@ struct _QmRecommendationCard
   GtkWidget parent_instance;
 
   GtkWidget *box;
+  GtkWidget *answer;  /* what to buy, why, and warnings */
+  GtkWidget *middle;  /* of somebody else, between both; NULL: nothing */
+  GtkWidget *grounds; /* what is to be known of it, and what else would do */
+  GtkWidget *words;   /* of the grounds */
   GtkListBox *topics;
   GtkImage *icon;
   GtkLabel *headline;
@@ -57,6 +61,7 @@ enum
 {
   PROP_0,
   PROP_ADVISOR,
+  PROP_MIDDLE,
   N_PROPS
 };
 
@@ -229,6 +234,22 @@ update_notes (QmRecommendationCard *self)
               _ ("Note"));
 }
 
+/* Shows what there is of the grounds. */
+static void
+update_grounds (QmRecommendationCard *self)
+{
+  gboolean words = gtk_widget_get_visible (GTK_WIDGET (self->machine))
+                   || gtk_widget_get_visible (self->notes)
+                   || gtk_widget_get_visible (GTK_WIDGET (self->selected));
+  gboolean rows = FALSE;
+
+  for (guint i = 0; i < QM_PROSE_ALTERNATIVES; i++)
+    rows |= gtk_widget_get_visible (self->rows[i].row);
+  gtk_widget_set_visible (self->words, words);
+  gtk_widget_set_visible (
+      self->grounds, (words || rows) && gtk_widget_get_visible (self->answer));
+}
+
 /* "Selected: 8 × …: $20,900, 30 days, $344 an experiment; …". */
 static char *
 describe_facts (const QmCandidate *candidate, const QmAdvice *advice)
@@ -319,6 +340,7 @@ update_selected (QmRecommendationCard *self)
       set_text (self->selected, text);
     }
   gtk_widget_set_visible (GTK_WIDGET (self->selected), candidate != NULL);
+  update_grounds (self);
 }
 
 /* Sentences about what is recommended, and what it comes to in the user's
@@ -391,6 +413,7 @@ limits_changed_cb (QmRecommendationCard *self)
   if (self->topic >= qm_advisor_get_n_topics (self->advisor))
     return;
   update_topic (self);
+  update_grounds (self);
   update_topic_rows (self);
 }
 
@@ -455,9 +478,12 @@ rebuilt_cb (QmRecommendationCard *self)
   while (self->topic_rows->len < n)
     add_topic_row (self);
   gtk_widget_set_visible (GTK_WIDGET (self->topics), n > 1);
-  gtk_widget_set_visible (self->box, n > 0);
+  gtk_widget_set_visible (self->answer, n > 0);
   if (n == 0)
-    return;
+    {
+      update_grounds (self);
+      return;
+    }
   update_topic_rows (self);
   set_topic (self, MIN (self->topic, n - 1));
 }
@@ -528,6 +554,17 @@ qm_recommendation_card_set_advisor (QmRecommendationCard *self,
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
 }
 
+/* Takes a widget in between, or out. */
+static void
+set_middle (QmRecommendationCard *self, GtkWidget *middle)
+{
+  if (self->middle != NULL)
+    gtk_box_remove (GTK_BOX (self->box), self->middle);
+  self->middle = middle;
+  if (middle != NULL)
+    gtk_box_insert_child_after (GTK_BOX (self->box), middle, self->answer);
+}
+
 static void
 qm_recommendation_card_get_property (GObject *object,
                                      guint prop_id,
@@ -538,6 +575,10 @@ qm_recommendation_card_get_property (GObject *object,
     {
     case PROP_ADVISOR:
       g_value_set_object (value, QM_RECOMMENDATION_CARD (object)->advisor);
+      break;
+
+    case PROP_MIDDLE:
+      g_value_set_object (value, QM_RECOMMENDATION_CARD (object)->middle);
       break;
 
     default:
@@ -558,6 +599,10 @@ qm_recommendation_card_set_property (GObject *object,
                                           g_value_get_object (value));
       break;
 
+    case PROP_MIDDLE:
+      set_middle (QM_RECOMMENDATION_CARD (object), g_value_get_object (value));
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
     }
@@ -571,6 +616,7 @@ qm_recommendation_card_dispose (GObject *object)
   if (self->advisor != NULL)
     g_signal_handlers_disconnect_by_data (self->advisor, self);
   g_clear_object (&self->advisor);
+  self->middle = NULL;
   g_clear_pointer (&self->box, gtk_widget_unparent);
 
   G_OBJECT_CLASS (qm_recommendation_card_parent_class)->dispose (object);
@@ -589,6 +635,12 @@ bind_children (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
                                         box);
+  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
+                                        answer);
+  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
+                                        grounds);
+  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
+                                        words);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
                                         topics);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
@@ -630,6 +682,9 @@ qm_recommendation_card_class_init (QmRecommendationCardClass *klass)
       g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
                                | G_PARAM_STATIC_STRINGS);
+  properties[PROP_MIDDLE] =
+      g_param_spec_object ("middle", NULL, NULL, GTK_TYPE_WIDGET,
+                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPS, properties);
 
   gtk_widget_class_set_template_from_resource (
@@ -664,5 +719,6 @@ qm_recommendation_card_init (QmRecommendationCard *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   for (guint i = 0; i < QM_PROSE_ALTERNATIVES; i++)
     add_alternative (self, i);
-  gtk_widget_set_visible (self->box, FALSE);
+  gtk_widget_set_visible (self->answer, FALSE);
+  gtk_widget_set_visible (self->grounds, FALSE);
 }

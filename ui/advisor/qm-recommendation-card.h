@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The advice in words: what to buy and why, what the alternatives are worth,
- * what to know before trusting it, and what is selected.  With several topics
- * a line for each, of which the current one is told in full. */
+/* The advice in words: on one card what to buy and why, and what to know before
+ * money is spent; on another what it rests on, what is selected, and what the
+ * alternatives are worth.  With several topics a line for each, of which the
+ * current one is told in full.
+ *
+ * Property "advisor" (QmAdvisor), and "middle" (GtkWidget): what stands between
+ * the cards, such as the plots. */
 
 #pragma once
 
