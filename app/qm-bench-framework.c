@@ -254,7 +254,7 @@ make_question (const Framework *f)
 {
   const QmBenchOptions *options = f->options;
   json_t *object = json_object ();
-  char *text, *line;
+  char *text;
 
   json_object_set_new (object, "config",
                        qm_bench_json_config (&f->model.config));
@@ -284,14 +284,7 @@ make_question (const Framework *f)
   json_object_set_new (object, "seed", json_integer (options->seed));
   text = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (17));
   json_decref (object);
-  if (text == NULL)
-    return NULL;
-  line = realloc (text, strlen (text) + 2);
-  if (line == NULL)
-    free (text);
-  else
-    strcat (line, "\n");
-  return line;
+  return qm_text_end_line (text);
 }
 
 static void

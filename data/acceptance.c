@@ -248,7 +248,7 @@ char *
 qm_acceptance_format (const QmAcceptance *acceptance)
 {
   json_t *top = json_object (), *all = json_object ();
-  char *text, *line;
+  char *text;
 
   json_object_set_new (top, "format", json_string (FORMAT));
   if (acceptance->made_on[0] != '\0')
@@ -261,14 +261,7 @@ qm_acceptance_format (const QmAcceptance *acceptance)
   json_object_set_new (top, "experiments", all);
   text = json_dumps (top, JSON_INDENT (2) | JSON_REAL_PRECISION (6));
   json_decref (top);
-  if (text == NULL)
-    return NULL;
-  line = realloc (text, strlen (text) + 2);
-  if (line == NULL)
-    free (text);
-  else
-    strcat (line, "\n");
-  return line;
+  return qm_text_end_line (text);
 }
 
 double

@@ -386,3 +386,15 @@ qm_text_quote (const char *text, char buffer[QM_QUOTE_BYTES])
   strcat (buffer, "'");
   return buffer;
 }
+
+char *
+qm_text_end_line (char *text)
+{
+  char *line = text != NULL ? realloc (text, strlen (text) + 2) : NULL;
+
+  if (line == NULL)
+    free (text);
+  else
+    strcat (line, "\n");
+  return line;
+}

@@ -70,4 +70,8 @@ char *qm_text_escape (const char *text, char *safe, size_t size);
  * long, as qm_text_escape() does.  Returns `buffer`. */
 const char *qm_text_quote (const char *text, char buffer[QM_QUOTE_BYTES]);
 
+/* Text of malloc(), or NULL, with an end of line more; frees it and returns
+ * NULL where there is no memory. */
+char *qm_text_end_line (char *text);
+
 #endif

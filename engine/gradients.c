@@ -120,6 +120,17 @@ end_weights (QmGradients *g, QmGraph *graph, QmValueId weights, QmValueId sum)
     qm_gradient_give (g, weights, sum);
 }
 
+/* Adds the sum of rows to the gradient of a vector. */
+static void
+add_columns (QmGraph *graph, QmValueId rows, QmValueId sum)
+{
+  QmNode *node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
+
+  node->attributes.scale = 1;
+  node->inputs[0] = rows;
+  node->outputs[0] = sum;
+}
+
 static void
 linear_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
@@ -144,11 +155,7 @@ linear_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   end_weights (g, graph, node->inputs[1], dx);
   if (node->inputs[2] == QM_NO_VALUE)
     return;
-  dx = qm_gradient_of_parameter (g, node->inputs[2]);
-  backward = qm_graph_append (graph, QM_OP_COLUMN_SUM);
-  backward->attributes.scale = 1;
-  backward->inputs[0] = dy;
-  backward->outputs[0] = dx;
+  add_columns (graph, dy, qm_gradient_of_parameter (g, node->inputs[2]));
 }
 
 static void
@@ -468,10 +475,7 @@ hide_rows_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[3];
   backward->outputs[0] = picked;
-  backward = qm_graph_append (graph, QM_OP_COLUMN_SUM);
-  backward->attributes.scale = 1;
-  backward->inputs[0] = picked;
-  backward->outputs[0] = dtoken;
+  add_columns (graph, picked, dtoken);
 }
 
 static void

@@ -89,6 +89,19 @@ check_near (double got,
     printf ("%s is %.17g, not %.17g\n", what, got, wanted);
 }
 
+char *
+check_replaced (const char *text, const char *from, const char *to)
+{
+  const char *at = strstr (text, from);
+  char *result = malloc (strlen (text) + strlen (to) + 1);
+
+  CHECK (at != NULL && result != NULL);
+  memcpy (result, text, (size_t) (at - text));
+  strcpy (result + (at - text), to);
+  strcat (result, at + strlen (from));
+  return result;
+}
+
 int
 check_report (void)
 {

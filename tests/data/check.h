@@ -47,6 +47,10 @@ void check_near (double got,
 /* Names the case that the following checks belong to, for messages. */
 void check_case (const char *name);
 
+/* The text with the first of a word for another, which has to be in it; to be
+ * freed. */
+char *check_replaced (const char *text, const char *from, const char *to);
+
 /* Prints what passed and failed; the exit status. */
 int check_report (void);
 

@@ -70,20 +70,6 @@ test_round_trip (void)
   free (text);
 }
 
-/* The text with one word for another. */
-static char *
-replaced (const char *text, const char *from, const char *to)
-{
-  const char *at = strstr (text, from);
-  char *result = malloc (strlen (text) + strlen (to) + 1);
-
-  CHECK (at != NULL && result != NULL);
-  memcpy (result, text, (size_t) (at - text));
-  strcpy (result + (at - text), to);
-  strcat (result, at + strlen (from));
-  return result;
-}
-
 static void
 test_broken (void)
 {
@@ -116,7 +102,7 @@ test_broken (void)
 
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
     {
-      char *broken = replaced (text, changes[i].from, changes[i].to);
+      char *broken = check_replaced (text, changes[i].from, changes[i].to);
       QmAcceptance read;
       QmError error = { 0 };
 
@@ -152,9 +138,9 @@ test_most (void)
   CHECK_INT (qm_acceptance_parse (text, strlen (text), "f", &read, &error),
              QM_OK);
   CHECK_INT (read.n, QM_ACCEPTANCE_MAX);
-  more = replaced (text, "\"experiments\": {",
-                   "\"experiments\": {\"zz\": {\"key\": \"k\", \"unit\": "
-                   "\"samples\", \"guaranteed_per_second\": 1},");
+  more = check_replaced (text, "\"experiments\": {",
+                         "\"experiments\": {\"zz\": {\"key\": \"k\", \"unit\": "
+                         "\"samples\", \"guaranteed_per_second\": 1},");
   CHECK_INT (qm_acceptance_parse (more, strlen (more), "f", &read, &error),
              QM_STATUS_INVALID);
   CHECK_CONTAINS (error.message, "one too many");

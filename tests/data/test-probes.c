@@ -90,20 +90,6 @@ test_round_trip (void)
   scratch_end ();
 }
 
-/* The text with one word for another. */
-static char *
-replaced (const char *text, const char *from, const char *to)
-{
-  const char *at = strstr (text, from);
-  char *result = malloc (strlen (text) + strlen (to) + 1);
-
-  CHECK (at != NULL && result != NULL);
-  memcpy (result, text, (size_t) (at - text));
-  strcpy (result + (at - text), to);
-  strcat (result, at + strlen (from));
-  return result;
-}
-
 static void
 test_broken (void)
 {
@@ -140,7 +126,7 @@ test_broken (void)
   check_same (&some, &read);
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
     {
-      char *wrong = replaced (text, changes[i].from, changes[i].to);
+      char *wrong = check_replaced (text, changes[i].from, changes[i].to);
 
       CHECK_INT (qm_probes_parse (wrong, strlen (wrong), "f", &read, &error),
                  changes[i].status);

@@ -69,6 +69,36 @@ gradient_append (GradientBench *bench, QmOp op)
   return qm_graph_append (bench->graph, op);
 }
 
+QmValueId
+gradient_copy (GradientBench *bench, QmValueId x)
+{
+  const QmTensor *tensor = qm_graph_tensor (bench->graph, x);
+  QmValueId copy =
+      gradient_value (bench, 2,
+                      (int64_t[]){ tensor->shape[0], tensor->shape[1] });
+  QmNode *node = gradient_append (bench, QM_OP_COPY);
+
+  node->inputs[0] = x;
+  node->outputs[0] = copy;
+  return copy;
+}
+
+void
+gradient_sum (GradientBench *bench, QmValueId losses)
+{
+  int64_t rows = qm_graph_tensor (bench->graph, losses)->shape[0];
+  QmNode *node;
+
+  bench->output = gradient_value (bench, 1, (int64_t[]){ 1 });
+  losses = qm_graph_reshape (bench->graph, losses, 2, (int64_t[]){ rows, 1 });
+  gradient_append (bench, QM_OP_FILL)->outputs[0] = bench->output;
+  node = gradient_append (bench, QM_OP_COLUMN_SUM);
+  node->attributes.scale = 1;
+  node->inputs[0] = losses;
+  node->outputs[0] = bench->output;
+  bench->unit = true;
+}
+
 static float
 normal (uint32_t seed, uint32_t index)
 {

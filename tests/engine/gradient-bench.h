@@ -41,6 +41,13 @@ gradient_value (GradientBench *bench, int32_t rank, const int64_t *shape);
 
 QmNode *gradient_append (GradientBench *bench, QmOp op);
 
+/* A copy of a matrix, for what writes over it. */
+QmValueId gradient_copy (GradientBench *bench, QmValueId x);
+
+/* Of a loss that tells its gradient itself: the sum of the losses of rows is
+ * the output, of weight 1. */
+void gradient_sum (GradientBench *bench, QmValueId losses);
+
 /* Checks the gradients of all inputs, and frees everything. */
 void gradient_end (GradientBench *bench);
 

@@ -95,13 +95,9 @@ test_loss (bool normalized)
   x = gradient_input2 (&bench, rows, 12);
   images = append_random (&bench, 4, (int64_t[]){ 2, 3, 6, 6 });
   places = append_mask (&bench, 3, NULL);
-  copy = gradient_value (&bench, 2, (int64_t[]){ rows, 12 });
+  copy = gradient_copy (&bench, x);
   dx = gradient_value (&bench, 2, (int64_t[]){ rows, 12 });
   losses = gradient_value (&bench, 1, &rows);
-  bench.output = gradient_value (&bench, 1, (int64_t[]){ 1 });
-  node = gradient_append (&bench, QM_OP_COPY);
-  node->inputs[0] = x;
-  node->outputs[0] = copy;
   node = gradient_append (&bench, QM_OP_PIXEL_LOSS);
   node->attributes.patch = 2;
   node->attributes.count = 6;
@@ -114,14 +110,7 @@ test_loss (bool normalized)
   node->inputs[3] = bench.graph->state;
   node->outputs[0] = dx;
   node->outputs[1] = losses;
-  losses = qm_graph_reshape (bench.graph, losses, 2, (int64_t[]){ rows, 1 });
-  node = gradient_append (&bench, QM_OP_FILL);
-  node->outputs[0] = bench.output;
-  node = gradient_append (&bench, QM_OP_COLUMN_SUM);
-  node->attributes.scale = 1;
-  node->inputs[0] = losses;
-  node->outputs[0] = bench.output;
-  bench.unit = true;
+  gradient_sum (&bench, losses);
   gradient_end (&bench);
 }
 

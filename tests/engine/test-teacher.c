@@ -40,13 +40,9 @@ test_loss (int64_t told, int64_t others)
   gradient_begin (&bench, "loss with a teacher");
   x = gradient_input2 (&bench, rows, 5);
   shares = append_random (&bench, images * told, 5);
-  copy = gradient_value (&bench, 2, (int64_t[]){ rows, 5 });
+  copy = gradient_copy (&bench, x);
   dx = gradient_value (&bench, 2, (int64_t[]){ rows, 5 });
   losses = gradient_value (&bench, 1, &rows);
-  bench.output = gradient_value (&bench, 1, (int64_t[]){ 1 });
-  node = gradient_append (&bench, QM_OP_COPY);
-  node->inputs[0] = x;
-  node->outputs[0] = copy;
   node = gradient_append (&bench, QM_OP_TEACHER_LOSS);
   node->attributes.value = 0.8;
   node->attributes.scale = 0.3;
@@ -56,13 +52,7 @@ test_loss (int64_t told, int64_t others)
   node->inputs[2] = bench.graph->state;
   node->outputs[0] = dx;
   node->outputs[1] = losses;
-  losses = qm_graph_reshape (bench.graph, losses, 2, (int64_t[]){ rows, 1 });
-  gradient_append (&bench, QM_OP_FILL)->outputs[0] = bench.output;
-  node = gradient_append (&bench, QM_OP_COLUMN_SUM);
-  node->attributes.scale = 1;
-  node->inputs[0] = losses;
-  node->outputs[0] = bench.output;
-  bench.unit = true;
+  gradient_sum (&bench, losses);
   gradient_end (&bench);
 }
 
@@ -140,16 +130,12 @@ test_spread (void)
 
   gradient_begin (&bench, "spread rows");
   x = gradient_input2 (&bench, rows, 5);
-  copy = gradient_value (&bench, 2, (int64_t[]){ rows, 5 });
+  copy = gradient_copy (&bench, x);
   dx = gradient_value (&bench, 2, (int64_t[]){ rows, 5 });
   losses = gradient_value (&bench, 1, &rows);
   factors = gradient_value (&bench, 2, (int64_t[]){ 2, rows });
   nearest = qm_graph_value (bench.graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 1,
                             &rows, "nearest");
-  bench.output = gradient_value (&bench, 1, (int64_t[]){ 1 });
-  node = gradient_append (&bench, QM_OP_COPY);
-  node->inputs[0] = x;
-  node->outputs[0] = copy;
   node = gradient_append (&bench, QM_OP_SPREAD_LOSS);
   node->attributes.count = 2;
   node->attributes.scale = 0.3;
@@ -160,13 +146,7 @@ test_spread (void)
   node->outputs[1] = losses;
   node->outputs[2] = nearest;
   node->outputs[3] = factors;
-  losses = qm_graph_reshape (bench.graph, losses, 2, (int64_t[]){ rows, 1 });
-  gradient_append (&bench, QM_OP_FILL)->outputs[0] = bench.output;
-  node = gradient_append (&bench, QM_OP_COLUMN_SUM);
-  node->attributes.scale = 1;
-  node->inputs[0] = losses;
-  node->outputs[0] = bench.output;
-  bench.unit = true;
+  gradient_sum (&bench, losses);
   gradient_end (&bench);
 }
 
