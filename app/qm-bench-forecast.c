@@ -20,10 +20,6 @@
 /* So many seconds of a pass measure it as well as more do. */
 #define SECONDS_ENOUGH 1.5
 
-/* What a step may take longer at a smaller micro-batch: no more than two
- * measurements of the same differ by. */
-#define NO_SLOWER 1.005
-
 /* What a forecast is made from. */
 typedef struct Basis
 {
@@ -77,54 +73,22 @@ guess_step (const QmBenchSearch *search, const QmBenchEntry *entry)
   return entry->guess.pass * ceil ((double) recipe->batch_size / each);
 }
 
-/* Predicts an entry at a micro-batch; *found says whether that is possible. */
+/* Seconds of a step as predicted, or as they were. */
 static QmStatus
-predict (const QmBenchSearch *search,
-         const Basis *basis,
-         const QmBenchEntry *entry,
-         int64_t micro_batch,
-         QmWayFound *found,
-         QmError *error)
+predict_step (const QmBenchSearch *search,
+              const Basis *basis,
+              QmBenchEntry *entry,
+              QmError *error)
 {
   const QmBenchSearched *model = &search->models[entry->model];
-  QmPlanOptions options = entry->options;
-  QmStatus status;
+  QmWayFound found;
+  QmStatus status = qm_way_find (&model->config, &model->recipe,
+                                 &entry->options, search->device_bytes,
+                                 &basis->exchange, basis->level, &found, error);
 
-  options.micro_batch = micro_batch;
-  status = qm_way_find (&model->config, &model->recipe, &options,
-                        search->device_bytes, &basis->exchange, basis->level,
-                        found, error);
-  found->fits = found->fits && status == QM_OK;
+  if (status == QM_OK && found.fits)
+    entry->step = found.prediction.step;
   return status == QM_STATUS_UNSUPPORTED ? QM_OK : status;
-}
-
-/* Takes the smallest micro-batch, of the largest and its halves, that is
- * forecast to be as fast as the largest and has passes that are long enough. */
-static QmStatus
-shorten (const QmBenchSearch *search,
-         const Basis *basis,
-         QmBenchEntry *entry,
-         QmError *error)
-{
-  QmWayFound largest, half;
-  int64_t micro_batch = entry->options.micro_batch;
-  QmStatus status =
-      predict (search, basis, entry, micro_batch, &largest, error);
-  double pass = largest.prediction.pass;
-
-  while (status == QM_OK && largest.fits && micro_batch > 1
-         && pass > SECONDS_ENOUGH)
-    {
-      status = predict (search, basis, entry, micro_batch / 2, &half, error);
-      if (status != QM_OK || !half.fits
-          || half.prediction.step > NO_SLOWER * largest.prediction.step)
-        break;
-      micro_batch /= 2;
-      pass = half.prediction.pass;
-      entry->memory = half.memory;
-    }
-  entry->options.micro_batch = micro_batch;
-  return status;
 }
 
 QmStatus
@@ -137,8 +101,17 @@ qm_bench_shorten (QmBenchSearch *search,
   QmStatus status = open_basis (search, &basis, error);
 
   for (size_t i = 0; i < n && status == QM_OK && basis.known; i++)
-    if (entries[i].fits && entries[i].state != QM_BENCH_NOT_RUN)
-      status = shorten (search, &basis, &entries[i], error);
+    {
+      const QmBenchSearched *model = &search->models[entries[i].model];
+
+      if (entries[i].fits && entries[i].state != QM_BENCH_NOT_RUN)
+        status =
+            qm_way_shorten (&model->config, &model->recipe, &entries[i].options,
+                            search->device_bytes, &basis.exchange, basis.level,
+                            SECONDS_ENOUGH, &entries[i].memory, error);
+      if (status == QM_STATUS_UNSUPPORTED)
+        status = QM_OK;
+    }
   qm_bench_clear_probes (&basis.probes);
   return status;
 }
@@ -155,14 +128,10 @@ qm_bench_forecast_steps (QmBenchSearch *search, QmError *error)
   for (size_t i = 0; i < search->n_entries && status == QM_OK; i++)
     {
       QmBenchEntry *entry = &search->entries[i];
-      QmWayFound found = { 0 };
 
       entry->step = guess_step (search, entry);
       if (basis.known && entry->fits && entry->state != QM_BENCH_NOT_RUN)
-        status = predict (search, &basis, entry, entry->options.micro_batch,
-                          &found, error);
-      if (found.fits)
-        entry->step = found.prediction.step;
+        status = predict_step (search, &basis, entry, error);
     }
   qm_bench_clear_probes (&basis.probes);
   if (search->options->no_cut)

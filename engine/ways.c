@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a step may take longer at a smaller micro-batch: no more than two
+ * measurements of the same differ by. */
+#define NO_SLOWER 1.005
+
 unsigned
 qm_level_methods (const QmLevel *level)
 {
@@ -106,6 +110,37 @@ qm_way_find (const QmModelConfig *config,
   return status == QM_OK && found->fits && !fixed
              ? try_halves (config, recipe, one, exchange, level, found, error)
              : status;
+}
+
+QmStatus
+qm_way_shorten (const QmModelConfig *config,
+                const QmRecipe *recipe,
+                QmPlanOptions *options,
+                uint64_t bytes,
+                const QmExchange *exchange,
+                const QmLevel *level,
+                double enough,
+                QmMemory *memory,
+                QmError *error)
+{
+  QmPlanOptions half = *options;
+  QmWayFound found;
+  QmStatus status = qm_way_find (config, recipe, options, bytes, exchange,
+                                 level, &found, error);
+  double longest = NO_SLOWER * found.prediction.step;
+
+  while (status == QM_OK && found.fits && half.micro_batch > 1
+         && found.prediction.pass > enough)
+    {
+      half.micro_batch /= 2;
+      status = qm_way_find (config, recipe, &half, bytes, exchange, level,
+                            &found, error);
+      if (status != QM_OK || !found.fits || found.prediction.step > longest)
+        break;
+      *options = half;
+      *memory = found.memory;
+    }
+  return status;
 }
 
 /* What was planned of a way, for PLANNED_RANKS: more of them have smaller parts

@@ -32,6 +32,21 @@ QmStatus qm_way_find (const QmModelConfig *config,
                       QmWayFound *found,
                       QmError *error);
 
+/* Halves the micro-batch of a way as long as a pass is predicted to take more
+ * than `enough` seconds and a step at the half to be as fast, within what two
+ * measurements of the same differ by: it is measured as well, and sooner.
+ * *memory follows.  Left as it is where nothing can be predicted of it: then
+ * QM_STATUS_UNSUPPORTED, or what fails. */
+QmStatus qm_way_shorten (const QmModelConfig *config,
+                         const QmRecipe *recipe,
+                         QmPlanOptions *options,
+                         uint64_t bytes,
+                         const QmExchange *exchange,
+                         const QmLevel *level,
+                         double enough,
+                         QmMemory *memory,
+                         QmError *error);
+
 /* The same of many places, at micro-batches that are said: what is planned once
  * is planned for all types of GPU, and all numbers of them above 1. */
 typedef struct QmWayPlans QmWayPlans;

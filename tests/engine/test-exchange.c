@@ -203,6 +203,64 @@ test_ways (void)
   CHECK_INT (fitted, n);
 }
 
+/* A way is measured at a smaller micro-batch only where that is as fast and
+ * makes it shorter. */
+static void
+test_shorten (void)
+{
+  const QmLevel *level = qm_calibration_level (&calibration, "engine");
+  const QmModel *model = qm_catalog_model (catalog, "pythia-1b");
+  QmSpeeds speeds = speeds_of ("h200-141gb-sxm", 2, QM_INTERCONNECT_OF_GPU);
+  QmExchange exchange = qm_exchange_of (&speeds, level, NULL);
+  const uint64_t bytes = (uint64_t) 139 << 30;
+  QmSearchConfig configs[QM_SEARCH_MOST];
+  size_t n = qm_search_configurations (QM_SEARCH_ALL, 2, configs), shorter = 0;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
+                                .methods = configs[i].methods,
+                                .checkpoint = configs[i].checkpoint,
+                                .ranks = 2,
+                                .sharding = configs[i].sharding,
+                                .offload = configs[i].offload };
+      QmPlanOptions same;
+      QmWayFound largest, found;
+      QmMemory memory;
+      QmShortage shortage;
+      bool fits;
+
+      CHECK_INT (qm_search_fit (&model->config, &model->recipe, &options, bytes,
+                                &memory, &fits, &shortage, NULL),
+                 QM_OK);
+      CHECK (fits);
+      CHECK_INT (qm_way_find (&model->config, &model->recipe, &options, bytes,
+                              &exchange, level, &largest, NULL),
+                 QM_OK);
+      same = options;
+      CHECK_INT (qm_way_shorten (&model->config, &model->recipe, &same, bytes,
+                                 &exchange, level, INFINITY, &memory, NULL),
+                 QM_OK);
+      CHECK_INT (same.micro_batch, options.micro_batch);
+      CHECK_INT (qm_way_shorten (&model->config, &model->recipe, &options,
+                                 bytes, &exchange, level, 1.5, &memory, NULL),
+                 QM_OK);
+      CHECK_INT (qm_way_find (&model->config, &model->recipe, &options, bytes,
+                              &exchange, level, &found, NULL),
+                 QM_OK);
+      CHECK (found.prediction.step <= 1.005 * largest.prediction.step);
+      CHECK_INT (memory.total, found.memory.total);
+      CHECK_INT (largest.micro_batch % found.micro_batch, 0);
+      if (found.micro_batch == largest.micro_batch)
+        continue;
+      shorter++;
+      CHECK (largest.prediction.pass > 1.5 && found.prediction.pass > 0.5);
+      CHECK (found.prediction.pass < 0.6 * largest.prediction.pass);
+    }
+  /* Of those that save memory a pass at the largest takes seconds. */
+  CHECK (shorter >= 8);
+}
+
 /* One GPU has nothing to exchange, and takes as long as ever. */
 static void
 test_one (void)
@@ -302,6 +360,7 @@ main (void)
   test_seconds ();
   test_by_hand ();
   test_ways ();
+  test_shorten ();
   test_one ();
   test_file ();
   qm_catalog_free (catalog);
