@@ -4,7 +4,6 @@
 
 #include "pricing/papers/qm-paper-xml.h"
 #include "pricing/papers/qm-paper.h"
-#include "pricing/papers/qm-zip-write.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -51,17 +50,6 @@ static const char head[] =
     "xmlns:number=\"urn:oasis:names:tc:opendocument:xmlns:datastyle:1.0\" "
     "xmlns:fo=\"urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0\" "
     "office:version=\"1.2\">";
-
-static const char manifest[] =
-    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-    "<manifest:manifest "
-    "xmlns:manifest=\"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0\" "
-    "manifest:version=\"1.2\">"
-    "<manifest:file-entry manifest:full-path=\"/\" manifest:media-type="
-    "\"application/vnd.oasis.opendocument.spreadsheet\"/>"
-    "<manifest:file-entry manifest:full-path=\"content.xml\" "
-    "manifest:media-type=\"text/xml\"/>"
-    "</manifest:manifest>";
 
 static void
 append_paragraphs (GString *xml, const char *text)
@@ -184,12 +172,6 @@ qm_paper_to_ods (const QmPaper *paper)
   append_texts (xml, paper);
   g_string_append (xml, "</office:spreadsheet></office:body>"
                         "</office:document-content>\n");
-  /* The type comes first, and uncompressed: ODF 1.2, part 3, 3.3. */
-  return qm_zip_write (
-      (const QmZipPart[]){
-          { "mimetype", "application/vnd.oasis.opendocument.spreadsheet" },
-          { "content.xml", xml->str },
-          { "META-INF/manifest.xml", manifest },
-      },
-      3);
+  return qm_paper_odf_package ("application/vnd.oasis.opendocument.spreadsheet",
+                               xml->str);
 }

@@ -8,7 +8,6 @@
 #include "pricing/papers/qm-paper.h"
 
 #include "pricing/papers/qm-paper-xml.h"
-#include "pricing/papers/qm-zip-write.h"
 
 #include <string.h>
 
@@ -48,15 +47,6 @@ static const char head[] =
 
 static const char foot[] = "</office:text></office:body>"
                            "</office:document-content>\n";
-
-static const char manifest[] =
-    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-    "<manifest:manifest "
-    "xmlns:manifest=\"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0\" "
-    "manifest:version=\"1.2\"><manifest:file-entry manifest:full-path=\"/\" "
-    "manifest:media-type=\"" MIME "\"/>"
-    "<manifest:file-entry manifest:full-path=\"content.xml\" "
-    "manifest:media-type=\"text/xml\"/></manifest:manifest>";
 
 /* A text with its line breaks. */
 static void
@@ -183,10 +173,5 @@ qm_paper_to_odt (const QmPaper *paper)
   if (listing)
     g_string_append (xml, "</text:list>");
   g_string_append (xml, foot);
-  /* The type comes first, and uncompressed: ODF 1.2, part 3, 3.3. */
-  return qm_zip_write ((const QmZipPart[]){ { "mimetype", MIME },
-                                            { "content.xml", xml->str },
-                                            { "META-INF/manifest.xml",
-                                              manifest } },
-                       3);
+  return qm_paper_odf_package (MIME, xml->str);
 }
