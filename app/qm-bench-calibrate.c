@@ -4,12 +4,14 @@
  * for it rests on that and not on its data sheet. */
 
 #include "app/qm-bench-progress.h"
+#include "app/qm-bench-ranks.h"
 #include "app/qm-bench-run.h"
 
 #include "data/datadir.h"
 #include "data/file.h"
 #include "data/results-file.h"
 #include "data/text.h"
+#include "engine/links.h"
 #include "engine/probe.h"
 
 #include <limits.h>
@@ -98,6 +100,23 @@ print_host (const QmProbes *probes)
   printf ("%-24s%8.3f ns\n", "updating a parameter", probes->adam * 1e9);
 }
 
+/* Of the largest sum. */
+static void
+print_links (const QmLinkTimes *times)
+{
+  size_t last = times->n[QM_LINKS_ALL_REDUCE] - 1;
+  char name[32];
+
+  snprintf (name, sizeof name, "sum over %d GPUs", times->ranks);
+  printf ("%-24s%8.1f GB/s that each sends, by %s\n", name,
+          qm_links_bandwidth (
+              QM_LINKS_ALL_REDUCE, times->ranks,
+              (size_t) times->times[QM_LINKS_ALL_REDUCE][last].bytes,
+              times->times[QM_LINKS_ALL_REDUCE][last].seconds)
+              * 1e-9,
+          times->transport);
+}
+
 static void
 print_probes (const QmProbes *probes, const char *path)
 {
@@ -111,6 +130,8 @@ print_probes (const QmProbes *probes, const char *path)
   for (size_t i = 0; i < probes->n; i++)
     print_probe (&probes->probes[i]);
   print_host (probes);
+  for (size_t i = 0; i < probes->n_links; i++)
+    print_links (&probes->links[i]);
   printf ("\n");
   if (path[0] != '\0')
     printf ("Kept in %s: predict takes it for %s.\n",
@@ -179,8 +200,39 @@ refuse (const QmBenchRun *run, QmError *error)
   return QM_OK;
 }
 
+/* How two of the GPUs exchange, four, and so on up to as many as --gpus says.
+ */
 static QmStatus
-calibrate (QmBenchRun *run, QmBenchMeter *meter, QmError *error)
+time_links (const QmBenchOptions *options, QmProbes *probes, QmError *error)
+{
+  int gpus = (int) options->gpus;
+  QmStatus status = QM_OK;
+
+  for (int n = 2; n < 2 * gpus && status == QM_OK; n *= 2)
+    {
+      QmBenchOptions some = *options;
+      char names[QM_BENCH_MOST_RANKS * 32];
+
+      some.gpus = n < gpus ? n : gpus;
+      if (options->device != NULL)
+        {
+          qm_bench_first_devices (options->device, (int) some.gpus, names,
+                                  sizeof names);
+          some.device = names;
+        }
+      status =
+          qm_bench_time_links (&some, &probes->links[probes->n_links], error);
+      if (status == QM_OK)
+        probes->n_links++;
+    }
+  return status;
+}
+
+static QmStatus
+calibrate (QmBenchRun *run,
+           const QmBenchOptions *whole,
+           QmBenchMeter *meter,
+           QmError *error)
 {
   const QmProbeOptions options = { .seconds = SECONDS,
                                    .smaller = 1,
@@ -204,6 +256,10 @@ calibrate (QmBenchRun *run, QmBenchMeter *meter, QmError *error)
   if (status != QM_OK)
     return status;
   name_gpu (run, &probes);
+  qm_bench_run_close (run);
+  status = time_links (whole, &probes, error);
+  if (status != QM_OK)
+    return status;
   if (path[0] != '\0')
     status = qm_probes_write (&probes, path, error);
   if (status == QM_OK)
@@ -211,16 +267,41 @@ calibrate (QmBenchRun *run, QmBenchMeter *meter, QmError *error)
   return status;
 }
 
+/* Before a minute is spent: that there are so many. */
+static QmStatus
+find_first (const QmBenchOptions *options,
+            QmBenchOptions *first,
+            char ids[][32],
+            QmError *error)
+{
+  QmStatus status;
+
+  *first = *options;
+  if (options->gpus < 2)
+    return QM_OK;
+  if (options->gpus > QM_BENCH_MOST_RANKS)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--gpus can be at most %d", QM_BENCH_MOST_RANKS);
+  status = qm_bench_rank_devices (options, (int) options->gpus, ids, error);
+  first->device = ids[0];
+  first->gpus = 1;
+  return status;
+}
+
 int
 qm_bench_calibrate (const QmBenchOptions *options)
 {
   QmBenchMeter meter = qm_bench_meter (options);
-  QmBenchRun run = { .options = options };
+  char ids[QM_BENCH_MOST_RANKS][32];
+  QmBenchOptions first;
+  QmBenchRun run = { .options = &first };
   QmError error = { 0 };
-  QmStatus status = qm_bench_run_open (&run, &error);
+  QmStatus status = find_first (options, &first, ids, &error);
 
   if (status == QM_OK)
-    status = calibrate (&run, &meter, &error);
+    status = qm_bench_run_open (&run, &error);
+  if (status == QM_OK)
+    status = calibrate (&run, options, &meter, &error);
   if (status != QM_OK)
     qm_bench_meter_break (&meter);
   qm_bench_run_close (&run);

@@ -268,16 +268,33 @@ find_devices (Links *links, QmError *error)
 }
 
 static QmStatus
-measure (Links *links, QmError *error)
+open_all (Links *links, QmError *error)
 {
   bool cpu = strcmp (links->ids[0], "cpu") == 0;
-  QmStatus status;
 
   links->most = cpu ? LARGEST / CPU_SHARE : LARGEST;
   for (size_t i = 0, bytes = SMALLEST; i < N_SIZES; i++, bytes *= GROWTH)
     links->sizes[i] = bytes < links->most ? bytes : links->most;
-  status = qm_bench_ranks_do (links->first, links->ranks, NULL, open_rank, NULL,
-                              links, error);
+  return qm_bench_ranks_do (links->first, links->ranks, NULL, open_rank, NULL,
+                            links, error);
+}
+
+static void
+close_all (Links *links)
+{
+  for (int i = 0; i < links->ranks && i < QM_BENCH_MOST_RANKS; i++)
+    {
+      if (links->all[i].device != NULL)
+        qm_device_free (links->all[i].device, links->all[i].memory);
+      qm_device_close (links->all[i].device);
+    }
+}
+
+static QmStatus
+measure (Links *links, QmError *error)
+{
+  QmStatus status = open_all (links, error);
+
   if (status == QM_OK && !qm_bench_follows (links->options))
     status = time_hosts (links, error);
   if (status == QM_OK && links->total > 1)
@@ -308,6 +325,30 @@ take_times (const Links *links, QmLinkTimes *times)
       qm_link_times_add (times, (QmLinksOp) c,
                          (double) fitting (links->sizes[i], links->ranks),
                          links->seconds[c][i]);
+}
+
+QmStatus
+qm_bench_time_links (const QmBenchOptions *options,
+                     QmLinkTimes *times,
+                     QmError *error)
+{
+  Links *links = calloc (1, sizeof *links);
+  QmStatus status;
+
+  if (links == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  links->options = options;
+  status = find_devices (links, error);
+  if (status == QM_OK)
+    status = open_all (links, error);
+  if (status == QM_OK)
+    status = meet_all (links, error);
+  if (status == QM_OK)
+    take_times (links, times);
+  close_all (links);
+  free (links);
+  return status;
 }
 
 static QmStatus
@@ -503,12 +544,7 @@ qm_bench_links (const QmBenchOptions *options)
     print_json (links);
   else if (status == QM_OK)
     print_text (links);
-  for (int i = 0; i < links->ranks && i < QM_BENCH_MOST_RANKS; i++)
-    {
-      if (links->all[i].device != NULL)
-        qm_device_free (links->all[i].device, links->all[i].memory);
-      qm_device_close (links->all[i].device);
-    }
+  close_all (links);
   json_decref (links->scaling);
   free (links);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);

@@ -184,8 +184,8 @@ static const Option known[] = {
     "take everything from a result in this file" },
   { "line", "N", QM_OPTION_COUNT, EXPORT, FIELD (line),
     "the one in this line" },
-  { "gpus", "N", QM_OPTION_COUNT, ELSEWHERE | MODEL | LINKS | WORKER,
-    FIELD (gpus),
+  { "gpus", "N", QM_OPTION_COUNT,
+    ELSEWHERE | MODEL | CALIBRATE | LINKS | WORKER, FIELD (gpus),
     "how many work together (1), on each machine where there are several", 1 },
   { "gpus", "N", QM_OPTION_COUNTS, PREDICT | SEARCH, FIELD (gpu_counts),
     "how many work together (1), on each machine where there are several; also "

@@ -43,13 +43,16 @@ link_of (const QmBenchPlace *place)
 {
   if (place->gpus == 1)
     return "none";
-  return qm_way_name (place->found->way);
+  return place->found->links_measured ? "measured"
+                                      : qm_way_name (place->found->way);
 }
 
 /* The same, to people. */
 static const char *
 link_text (const QmPlaceFound *found)
 {
+  if (found->links_measured)
+    return "through links as measured";
   switch (found->way)
     {
     case QM_WAY_NVLINK:

@@ -285,9 +285,9 @@ qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
     qm_bench_print ("%s on %d x %s, %s, predicted%s%s%s%s", ways->model->name,
                     ways->gpus, ways->gpu->name, ways->level->name,
                     ways->gpus == 1 ? "" : "; exchange through ",
-                    ways->gpus == 1          ? ""
-                    : ways->measured != NULL ? "links as measured"
-                                             : qm_way_name (speeds.way),
+                    ways->gpus == 1             ? ""
+                    : exchange.measured != NULL ? "links as measured"
+                                                : qm_way_name (speeds.way),
                     machines > 1 ? " and " : "",
                     machines > 1 ? ways->between : "");
   if (!ways->json)

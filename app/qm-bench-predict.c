@@ -349,7 +349,7 @@ find_bridged (const Question *question,
   QmStatus status;
 
   if (place->problem != NULL || !place->found->fits || place->gpus == 1
-      || place->found->way == QM_WAY_NVLINK
+      || place->found->way == QM_WAY_NVLINK || place->found->links_measured
       || question->link != QM_INTERCONNECT_OF_GPU
       || !(place->gpu->nvlink_gbs > 0))
     return QM_OK;

@@ -336,6 +336,12 @@ int qm_bench_export (const QmBenchOptions *options);
 int qm_bench_framework (const QmBenchOptions *options);
 int qm_bench_accept (const QmBenchOptions *options);
 int qm_bench_links (const QmBenchOptions *options);
+
+/* Times the collectives of as many devices of this machine as --gpus says, of
+ * those that --device names: all of them together. */
+QmStatus qm_bench_time_links (const QmBenchOptions *options,
+                              QmLinkTimes *times,
+                              QmError *error);
 int qm_bench_search (const QmBenchOptions *options);
 int qm_bench_results (const QmBenchOptions *options);
 

@@ -103,6 +103,43 @@ take_host (QmJsonObject *top, QmProbes *probes)
   top->status = qm_json_finish (&host, NULL);
 }
 
+/* No file has to have them. */
+static void
+take_links (QmJsonObject *top, QmProbes *probes)
+{
+  json_t *array = qm_json_take (top, "links"), *element;
+  size_t i;
+
+  if (array == NULL)
+    return;
+  if (!json_is_array (array) || json_array_size (array) > QM_PROBES_LINKS)
+    {
+      qm_json_fail (top, "links", QM_STATUS_INVALID,
+                    "has to be a list of at most %d", QM_PROBES_LINKS);
+      return;
+    }
+  json_array_foreach (array, i, element)
+  {
+    QmLinkTimes *times = &probes->links[probes->n_links];
+    QmJsonObject one;
+
+    if (top->status != QM_OK)
+      return;
+    if (!json_is_object (element))
+      {
+        qm_json_fail (top, "links", QM_STATUS_INVALID, "has to be of objects");
+        return;
+      }
+    qm_json_begin (&one, top->source, element, top->error);
+    qm_link_times_take (&one, times);
+    top->status = qm_json_finish (&one, NULL);
+    if (top->status == QM_OK && qm_probes_links (probes, times->ranks) != NULL)
+      qm_json_fail (top, "links", QM_STATUS_INVALID, "has %d GPUs twice",
+                    times->ranks);
+    probes->n_links++;
+  }
+}
+
 static void
 take_all (QmJsonObject *top, QmProbes *probes)
 {
@@ -125,6 +162,8 @@ take_all (QmJsonObject *top, QmProbes *probes)
     take_host (top, probes);
   if (top->status == QM_OK)
     take_probes (top, probes);
+  if (top->status == QM_OK)
+    take_links (top, probes);
 }
 
 QmStatus
@@ -195,6 +234,7 @@ json_t *
 qm_probes_json (const QmProbes *probes)
 {
   json_t *top = json_object (), *host = json_object (), *all = json_object ();
+  json_t *links = json_array ();
 
   json_object_set_new (top, "format", json_string (FORMAT));
   if (probes->gpu[0] != '\0')
@@ -216,6 +256,11 @@ qm_probes_json (const QmProbes *probes)
     json_object_set_new (all, probes->probes[i].name,
                          probe_json (&probes->probes[i]));
   json_object_set_new (top, "probes", all);
+  for (size_t i = 0; i < probes->n_links; i++)
+    json_array_append_new (links, qm_link_times_json (&probes->links[i]));
+  if (probes->n_links > 0)
+    json_object_set (top, "links", links);
+  json_decref (links);
   return top;
 }
 
@@ -241,6 +286,15 @@ qm_probes_find (const QmProbes *probes, const char *name)
   for (size_t i = 0; i < probes->n; i++)
     if (strcmp (probes->probes[i].name, name) == 0)
       return &probes->probes[i];
+  return NULL;
+}
+
+const QmLinkTimes *
+qm_probes_links (const QmProbes *probes, int gpus)
+{
+  for (size_t i = 0; i < probes->n_links; i++)
+    if (probes->links[i].ranks == gpus)
+      return &probes->links[i];
   return NULL;
 }
 

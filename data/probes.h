@@ -8,6 +8,7 @@
 #define QM_DATA_PROBES_H
 
 #include "data/error.h"
+#include "data/link-times.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -18,6 +19,9 @@
 #define QM_PROBES_SUFFIX ".json"
 
 #define QM_PROBES_MAX 48
+
+/* Of two GPUs, of four, of eight ... */
+#define QM_PROBES_LINKS 8
 
 /* One kind of call, over and over for a second or so. */
 typedef struct QmProbe
@@ -45,6 +49,9 @@ typedef struct QmProbes
   double add, adam; /* s of the host for a gradient and for a parameter; NaN */
   QmProbe probes[QM_PROBES_MAX];
   size_t n;
+  /* How several of them in one machine exchange, by how many that are. */
+  QmLinkTimes links[QM_PROBES_LINKS];
+  size_t n_links;
 } QmProbes;
 
 /* Reads a file that somebody may have changed.  QM_STATUS_PARSE or
@@ -67,6 +74,9 @@ json_t *qm_probes_json (const QmProbes *probes);
 
 /* The one of that name, or NULL. */
 const QmProbe *qm_probes_find (const QmProbes *probes, const char *name);
+
+/* What so many of them take to exchange, or NULL. */
+const QmLinkTimes *qm_probes_links (const QmProbes *probes, int gpus);
 
 /* Writes the path of the file of a GPU below a directory; false where `size` is
  * too small. */

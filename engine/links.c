@@ -10,18 +10,6 @@
 #define SECONDS 0.1
 #define MOST    1000
 
-const char *
-qm_links_op_name (QmLinksOp collective)
-{
-  static const char *const names[QM_LINKS_OPS] = {
-    [QM_LINKS_ALL_REDUCE] = "all_reduce",
-    [QM_LINKS_REDUCE_SCATTER] = "reduce_scatter",
-    [QM_LINKS_ALL_GATHER] = "all_gather",
-  };
-
-  return names[collective];
-}
-
 /* What is timed. */
 typedef struct Timing
 {

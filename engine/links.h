@@ -6,18 +6,8 @@
 #ifndef QM_ENGINE_LINKS_H
 #define QM_ENGINE_LINKS_H
 
+#include "data/link-times.h"
 #include "kernels/communicator.h"
-
-typedef enum QmLinksOp
-{
-  QM_LINKS_ALL_REDUCE,
-  QM_LINKS_REDUCE_SCATTER,
-  QM_LINKS_ALL_GATHER,
-  QM_LINKS_OPS
-} QmLinksOp;
-
-/* "all_reduce", "reduce_scatter", "all_gather"; static. */
-const char *qm_links_op_name (QmLinksOp collective);
 
 /* Seconds that one takes of the slowest rank, whose whole is `bytes` of fp32 in
  * `memory` of the device, a multiple of 4 x ranks: what each has before it is

@@ -338,6 +338,7 @@ take (Search *search,
   found->accumulation = (search->share + micro_batch - 1) / micro_batch;
   found->sharded = search->speeds.sharded;
   found->way = search->speeds.way;
+  found->links_measured = search->speeds.links != NULL;
   found->memory = memory_of (search, need, &found->host_bytes);
   found->prediction = *prediction;
 }

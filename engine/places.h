@@ -73,6 +73,7 @@ typedef struct QmPlaceFound
   int64_t accumulation;     /* passes of each GPU in a step */
   bool sharded;             /* states are divided */
   QmWay way;                /* between several GPUs */
+  bool links_measured;      /* what they take to exchange was */
   QmMemory memory;          /* of each GPU, with its part of the host's */
   uint64_t host_bytes;      /* of a machine's host for its GPUs */
   const QmProbes *measured; /* of the GPU; NULL: its rates are the catalog's */

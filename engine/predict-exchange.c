@@ -29,8 +29,8 @@ qm_exchange_of (const QmSpeeds *speeds,
       taken = level->own ? TAKEN_NVLINK_OWN : TAKEN_NVLINK_OTHERS;
       by_weights = level->own ? TAKEN_NVLINK_OWN : TAKEN_NVLINK_WEIGHTS;
     }
-  return (QmExchange){ speeds, measured, taken * speeds->thinned,
-                       by_weights * speeds->thinned };
+  return (QmExchange){ speeds, measured != NULL ? measured : speeds->links,
+                       taken * speeds->thinned, by_weights * speeds->thinned };
 }
 
 /* Of what a collective is over, what each of n sends. */
@@ -38,24 +38,6 @@ static double
 sent_of (QmLinksOp collective, int n)
 {
   return (collective == QM_LINKS_ALL_REDUCE ? 2.0 : 1.0) * (n - 1) / n;
-}
-
-bool
-qm_link_times_add (QmLinkTimes *times,
-                   QmLinksOp collective,
-                   double bytes,
-                   double seconds)
-{
-  size_t n = times->n[collective];
-
-  if (n == QM_LINK_TIMES_MOST || !(bytes > 0) || !(seconds > 0)
-      || !isfinite (bytes) || !isfinite (seconds)
-      || (n > 0 && bytes <= times->times[collective][n - 1].bytes))
-    return false;
-  times->times[collective][n].bytes = bytes;
-  times->times[collective][n].seconds = seconds;
-  times->n[collective]++;
-  return true;
 }
 
 /* Between two sizes that were measured as between two points; what is smaller

@@ -18,35 +18,8 @@
 #ifndef QM_ENGINE_PREDICT_EXCHANGE_H
 #define QM_ENGINE_PREDICT_EXCHANGE_H
 
-#include "engine/links.h"
+#include "data/link-times.h"
 #include "engine/predict.h"
-
-/* No file of links has more sizes. */
-#define QM_LINK_TIMES_MOST 32
-
-/* What collectives were measured to take, of fp32 of so many bytes in all. */
-typedef struct QmLinkTimes
-{
-  int ranks;
-  char transport[16]; /* "nccl", "host" */
-  size_t n[QM_LINKS_OPS];
-  struct
-  {
-    double bytes, seconds; /* of ascending bytes */
-  } times[QM_LINKS_OPS][QM_LINK_TIMES_MOST];
-} QmLinkTimes;
-
-/* Reads what `qm-bench links --json` wrote; QM_STATUS_INVALID where it has no
- * collectives. */
-QmStatus
-qm_link_times_load (const char *path, QmLinkTimes *times, QmError *error);
-
-/* Adds a time; of bytes that rise.  False where there is no room, or it makes
- * no sense. */
-bool qm_link_times_add (QmLinkTimes *times,
-                        QmLinksOp collective,
-                        double bytes,
-                        double seconds);
 
 /* How GPUs exchange. */
 typedef struct QmExchange

@@ -197,6 +197,7 @@ typedef struct QmSpeeds
                                            what the level says; 1: not measured
                                            */
   const QmProbes *measured; /* that it comes from, instead of the catalog */
+  const QmLinkTimes *links; /* what exchanges between all took; NULL */
   bool sharded; /* weights and states are divided over the GPUs, since they
                    do not fit on each */
 } QmSpeeds;

@@ -154,6 +154,24 @@ set_measured (const QmCalibration *calibration,
   speeds->measured = own;
 }
 
+/* Of so many in one machine, by what the user did not say is another link. */
+static void
+set_links (const QmProbes *own, QmInterconnect link, QmSpeeds *speeds)
+{
+  const QmLinkTimes *times = qm_probes_links (own, speeds->gpus);
+  size_t n = times != NULL ? times->n[QM_LINKS_ALL_REDUCE] : 0;
+  double sent = 2.0 * (speeds->gpus - 1) / speeds->gpus;
+
+  if (n == 0 || link != QM_INTERCONNECT_OF_GPU)
+    return;
+  speeds->links = times;
+  speeds->latency = times->times[QM_LINKS_ALL_REDUCE][0].seconds;
+  speeds->exchange = sent * times->times[QM_LINKS_ALL_REDUCE][n - 1].bytes
+                     / times->times[QM_LINKS_ALL_REDUCE][n - 1].seconds;
+  if (strcmp (times->transport, "host") == 0)
+    speeds->way = QM_WAY_HOST;
+}
+
 QmStatus
 qm_speeds_of_gpu (const QmCalibration *calibration,
                   const QmGpu *gpu,
@@ -173,9 +191,11 @@ qm_speeds_of_gpu (const QmCalibration *calibration,
       {
         status = qm_speeds_of_sheet (calibration, calibration->reference_gpu, 1,
                                      link, &reference, error);
-        if (status == QM_OK)
-          set_measured (calibration, calibration->measured[i], &reference,
-                        speeds);
+        if (status != QM_OK)
+          return status;
+        set_measured (calibration, calibration->measured[i], &reference,
+                      speeds);
+        set_links (calibration->measured[i], link, speeds);
       }
   return status;
 }

@@ -37,6 +37,7 @@ qm_speeds_join (QmSpeeds *speeds,
   speeds->latency +=
       2 * (machines - 1) * (network->remote_memory ? HOP_REMOTE : HOP_SOCKETS);
   speeds->gpus *= machines;
+  speeds->links = NULL;
   speeds->slower = speeds->differ * qm_largest_of (speeds->gpus);
   speeds->machines = machines;
   /* Each host has its part of what is offloaded. */

@@ -44,8 +44,8 @@ typedef struct
   const char *sharding; /* "none", "zero_1" and so on; static */
   const char *level;    /* static */
   const char *link;     /* between several GPUs: "nvlink", "pcie" (from GPU to
-                           GPU) or "host" (through its memory); "none" of one;
-                           NULL: not said; static */
+                           GPU) or "host" (through its memory), "measured" where
+                           it was; "none" of one; NULL: not said; static */
   double bridged;       /* days of cards with NVLink bridges, where those are
                            without; NaN: that is not so */
   const char *bound;    /* what bounds it: "power" and so on; NULL: nothing;

@@ -113,6 +113,46 @@ class Calibrated(unittest.TestCase):
                      'rtx6000-ada', '--speeds', self.file).stdout
         self.assertIn('rates as measured on NVIDIA H200', text)
 
+    def test_links(self):
+        """What calibrate of several GPUs timed counts for as many of them."""
+        def exchange(*more):
+            one, = predict.__wrapped__(
+                '--model', 'pythia-160m', '--gpu', 'rtx6000-ada', '--speeds',
+                self.file, *more)
+            return one['link'], one['exchange_s']
+
+        def found(gpus, seconds):
+            sizes = [{'bytes': 65536, 'seconds': seconds / 1e4},
+                     {'bytes': 1 << 30, 'seconds': seconds}]
+            return {'gpus': gpus, 'transport': 'nccl', 'collectives': {
+                name: sizes for name in ('all_reduce', 'reduce_scatter',
+                                         'all_gather')}}
+
+        self.file.write_text(json.dumps(probes('rtx6000-ada')))
+        sheet = exchange('--gpus', 2)
+        self.file.write_text(json.dumps(
+            {**probes('rtx6000-ada'), 'links': [found(2, 2), found(4, 1e-3)]}))
+        link, slow = exchange('--gpus', 2)
+        self.assertEqual(link, 'measured')
+        self.assertGreater(slow, 5 * sheet[1])
+        self.assertEqual(exchange('--gpus', 4)[0], 'measured')
+        self.assertLess(exchange('--gpus', 4)[1], sheet[1])
+        self.assertEqual(exchange('--gpus', 2, '--link', 'pcie'), sheet)
+        self.assertEqual(exchange('--gpus', 8)[0], sheet[0])
+        text = bench('predict', '--model', 'pythia-160m', '--gpu',
+                     'rtx6000-ada', '--gpus', '2', '--speeds', self.file).stdout
+        self.assertIn('through links as measured', text)
+        for links, word in (({}, 'links: has to be a list'),
+                            ([1], 'links: has to be of objects'),
+                            ([found(2, 1)] * 2, 'links: has 2 GPUs twice'),
+                            ([found(1, 1)], 'gpus:')):
+            self.file.write_text(json.dumps({**probes('rtx6000-ada'),
+                                             'links': links}))
+            result = bench('predict', '--model', 'pythia-160m', '--gpu',
+                           'rtx6000-ada', '--speeds', self.file)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(word, result.stderr)
+
     def test_own_folder(self):
         """What calibrate keeps counts; broken, it is told and stops nothing."""
         home = self.folder.name
@@ -143,6 +183,8 @@ class Calibrated(unittest.TestCase):
         result = bench('calibrate', '--device', 'cpu')
         self.assertEqual(result.returncode, 5)
         self.assertIn('predicted for GPUs', result.stderr)
+        result = bench('calibrate', '--device', 'cpu', '--gpus', '2')
+        self.assertEqual(result.returncode, 5)
         event, = (json.loads(line) for line in bench(
             'calibrate', '--device', 'cpu', '--events').stdout.splitlines()
             if 'error' in line)

@@ -31,12 +31,38 @@ static const QmProbes some = {
   .probes = { { "product-16-4096", 1.1e12, 4.7e8, 6.75e-3, 2505, 449.5 },
               { "copy", 0, 5.3e8, 5.875e-4, 2700, NAN } },
   .n = 2,
+  .links = { { .ranks = 2,
+               .transport = "nccl",
+               .n = { 2, 1, 1 },
+               .times = { { { 65536, 2.5e-5 }, { 1e9, 0.125 } },
+                          { { 65536, 1.5e-5 } },
+                          { { 65536, 1.25e-5 } } } },
+             { .ranks = 4,
+               .transport = "host",
+               .n = { 1, 1, 1 },
+               .times = { { { 4096, 1 } },
+                          { { 4096, 2 } },
+                          { { 4096, 3 } } } } },
+  .n_links = 2,
 };
 
 static bool
 same (double a, double b)
 {
   return (isnan (a) && isnan (b)) || fabs (a / b - 1) < 1e-5;
+}
+
+static void
+check_same_links (const QmLinkTimes *a, const QmLinkTimes *b)
+{
+  CHECK (b != NULL && strcmp (a->transport, b->transport) == 0);
+  for (int c = 0; c < QM_LINKS_OPS; c++)
+    {
+      CHECK_INT (a->n[c], b->n[c]);
+      for (size_t i = 0; i < a->n[c]; i++)
+        CHECK (a->times[c][i].bytes == b->times[c][i].bytes
+               && same (a->times[c][i].seconds, b->times[c][i].seconds));
+    }
 }
 
 static void
@@ -61,6 +87,9 @@ check_same (const QmProbes *a, const QmProbes *b)
       CHECK (same (x->bytes, y->bytes) && same (x->seconds, y->seconds));
       CHECK (same (x->sm_mhz, y->sm_mhz) && same (x->watts, y->watts));
     }
+  CHECK_INT (a->n_links, b->n_links);
+  for (size_t i = 0; i < a->n_links; i++)
+    check_same_links (&a->links[i], qm_probes_links (b, a->links[i].ranks));
 }
 
 static void

@@ -3,6 +3,7 @@
 /* What machines can do: every call is timed, on the CPU and smaller than on a
  * GPU; what is found of one counts as a multiple of the reference's. */
 
+#include "engine/predict-exchange.h"
 #include "engine/predict.h"
 #include "engine/probe.h"
 #include "tests/data/check.h"
@@ -211,6 +212,61 @@ test_measured (void)
   qm_calibration_set_reference (&calibration, NULL, NULL);
 }
 
+/* Of so many GPUs in one machine, unless another link is meant. */
+static void
+test_links (void)
+{
+  const QmGpu *reference = qm_catalog_gpu (catalog, QM_REFERENCE_GPU);
+  const QmGpu *card = qm_catalog_gpu (catalog, "rtx4090");
+  QmProbes ours = made_up (QM_REFERENCE_GPU, 1, 1, 700);
+  QmProbes found = made_up ("rtx4090", 1, 1, 700);
+  QmLevel level = calibration.levels[0];
+  QmSpeeds speeds;
+  QmExchange exchange;
+
+  found.links[found.n_links++] =
+      (QmLinkTimes){ .ranks = 4,
+                     .transport = "nccl",
+                     .n = { [QM_LINKS_ALL_REDUCE] = 2 },
+                     .times = { { { 1e5, 0.001 }, { 1e9, 0.15 } } } };
+  qm_calibration_set_reference (&calibration, &ours, reference);
+  CHECK (qm_calibration_add_probes (&calibration, &found));
+  for (int gpus = 2; gpus <= 4; gpus += 2)
+    for (int pcie = 0; pcie < 2; pcie++)
+      {
+        bool known = gpus == 4 && !pcie;
+
+        CHECK_INT (qm_speeds_of_gpu (&calibration, card, gpus,
+                                     pcie ? QM_INTERCONNECT_PCIE
+                                          : QM_INTERCONNECT_OF_GPU,
+                                     &speeds, NULL),
+                   QM_OK);
+        CHECK ((speeds.links != NULL) == known);
+        exchange = qm_exchange_of (&speeds, &level, NULL);
+        if (!known)
+          continue;
+        check_equal (speeds.latency, 0.001, "latency");
+        check_equal (speeds.exchange, 1.5 * 1e9 / 0.15, "bandwidth");
+        check_equal (qm_exchange_seconds (&exchange, QM_LINKS_ALL_REDUCE, 1e9),
+                     0.15, "as measured");
+      }
+
+  /* What a card reads of another through the host says so. */
+  CHECK (speeds.way != QM_WAY_NVLINK);
+  strcpy (found.links[0].transport, "host");
+  CHECK_INT (qm_speeds_of_gpu (&calibration, reference, 4,
+                               QM_INTERCONNECT_OF_GPU, &speeds, NULL),
+             QM_OK);
+  CHECK (speeds.links == NULL && speeds.way == QM_WAY_NVLINK);
+  strcpy (found.gpu, QM_REFERENCE_GPU);
+  CHECK_INT (qm_speeds_of_gpu (&calibration, reference, 4,
+                               QM_INTERCONNECT_OF_GPU, &speeds, NULL),
+             QM_OK);
+  CHECK (speeds.links != NULL && speeds.way == QM_WAY_HOST);
+  calibration.n_measured = 0;
+  qm_calibration_set_reference (&calibration, NULL, NULL);
+}
+
 /* No room for more than there is. */
 static void
 test_room (void)
@@ -242,6 +298,7 @@ main (void)
   test_all_are_timed ();
   test_flops ();
   test_measured ();
+  test_links ();
   test_room ();
   qm_catalog_free (catalog);
   return check_report ();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What `qm-bench links --json` wrote. */
+/* What `qm-bench links --json` wrote, and calibrate of several GPUs. */
 
-#include "engine/predict-exchange.h"
+#include "data/link-times.h"
 
-#include "data/file.h"
-#include "data/json-source.h"
 #include "data/text.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +15,36 @@
 #define MOST_BYTES   1e15
 #define MOST_SECONDS 3600.0
 #define MOST_RANKS   1024
+
+const char *
+qm_links_op_name (QmLinksOp collective)
+{
+  static const char *const names[QM_LINKS_OPS] = {
+    [QM_LINKS_ALL_REDUCE] = "all_reduce",
+    [QM_LINKS_REDUCE_SCATTER] = "reduce_scatter",
+    [QM_LINKS_ALL_GATHER] = "all_gather",
+  };
+
+  return names[collective];
+}
+
+bool
+qm_link_times_add (QmLinkTimes *times,
+                   QmLinksOp collective,
+                   double bytes,
+                   double seconds)
+{
+  size_t n = times->n[collective];
+
+  if (n == QM_LINK_TIMES_MOST || !(bytes > 0) || !(seconds > 0)
+      || !isfinite (bytes) || !isfinite (seconds)
+      || (n > 0 && bytes <= times->times[collective][n - 1].bytes))
+    return false;
+  times->times[collective][n].bytes = bytes;
+  times->times[collective][n].seconds = seconds;
+  times->n[collective]++;
+  return true;
+}
 
 static void
 take_time (QmJsonObject *all,
@@ -65,15 +95,70 @@ take_collective (QmJsonObject *all, QmLinksOp collective, QmLinkTimes *times)
   }
 }
 
+/* Whoever `times` are of. */
+static void
+take_collectives (QmJsonObject *object, QmLinkTimes *times)
+{
+  const char *transport = qm_json_string (object, "transport", false);
+  QmJsonObject all;
+
+  if (object->status != QM_OK)
+    return;
+  if (transport != NULL && strlen (transport) < sizeof times->transport
+      && qm_text_is_line (transport))
+    strcpy (times->transport, transport);
+  qm_json_enter (object, "collectives", &all);
+  for (int c = 0; c < QM_LINKS_OPS && all.status == QM_OK; c++)
+    take_collective (&all, (QmLinksOp) c, times);
+  object->status = qm_json_finish (&all, NULL);
+}
+
+void
+qm_link_times_take (QmJsonObject *object, QmLinkTimes *times)
+{
+  memset (times, 0, sizeof *times);
+  times->ranks = (int) qm_json_integer (object, "gpus", 2, MOST_RANKS);
+  take_collectives (object, times);
+}
+
+/* Six digits are more than a clock tells. */
+static double
+rounded (double value)
+{
+  char text[32];
+
+  snprintf (text, sizeof text, "%.6g", value);
+  qm_number_parse (text, &value);
+  return value;
+}
+
+json_t *
+qm_link_times_json (const QmLinkTimes *times)
+{
+  json_t *all = json_object ();
+
+  for (int c = 0; c < QM_LINKS_OPS; c++)
+    {
+      json_t *array = json_array ();
+
+      for (size_t i = 0; i < times->n[c]; i++)
+        json_array_append_new (
+            array, json_pack ("{s:f, s:f}", "bytes", times->times[c][i].bytes,
+                              "seconds", rounded (times->times[c][i].seconds)));
+      json_object_set_new (all, qm_links_op_name ((QmLinksOp) c), array);
+    }
+  return json_pack ("{s:i, s:s, s:o}", "gpus", times->ranks, "transport",
+                    times->transport, "collectives", all);
+}
+
+/* 0 devices of what is none; of several machines it is said how many there are.
+ */
 static void
 take_all (QmJsonObject *top, QmLinkTimes *times)
 {
   json_t *devices = qm_json_take (top, "devices");
-  const char *transport = qm_json_string (top, "transport", false);
-  /* 0 of what is none; of several machines it is said how many there are. */
   int64_t n = qm_json_integer_or (top, "gpus", 1, MOST_RANKS,
                                   (int64_t) json_array_size (devices));
-  QmJsonObject all;
 
   if (n < 2 || n > MOST_RANKS || !qm_json_has (top, "collectives"))
     {
@@ -82,13 +167,7 @@ take_all (QmJsonObject *top, QmLinkTimes *times)
       return;
     }
   times->ranks = (int) n;
-  if (transport != NULL && strlen (transport) < sizeof times->transport
-      && qm_text_is_line (transport))
-    strcpy (times->transport, transport);
-  qm_json_enter (top, "collectives", &all);
-  for (int c = 0; c < QM_LINKS_OPS && all.status == QM_OK; c++)
-    take_collective (&all, (QmLinksOp) c, times);
-  top->status = qm_json_finish (&all, NULL);
+  take_collectives (top, times);
 }
 
 QmStatus
