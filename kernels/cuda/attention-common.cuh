@@ -69,6 +69,7 @@ struct Params
   uint32_t site;
   bool causal;
   bool deterministic;
+  bool whole; /* short sequences may have kernels of their own */
   int sm_count;
   int smem_limit; /* bytes a block may have */
 };
@@ -277,6 +278,11 @@ template <class T, int D>
 cudaError_t launch_portable_forward (const Params &p, cudaStream_t stream);
 template <class T, int D>
 cudaError_t launch_portable_backward (const Params &p, cudaStream_t stream);
+/* Backward of sequences that are no longer than a block has columns; unless
+ * `done`, there is no such kernel for them. */
+template <class T, int D>
+cudaError_t
+launch_whole_backward (const Params &p, cudaStream_t stream, bool *done);
 template <class T, int D>
 cudaError_t launch_hopper_forward (const Params &p, cudaStream_t stream);
 template <class T, int D>

@@ -4,7 +4,8 @@
  * columns (K and V) of one head and walks over the rows, M at a time.  Scores
  * are computed transposed, S' = K Q', so that P' and dS' are left operands of
  * dV += P' dO and dK += dS' Q as they come, or through shared memory where
- * warps share columns.  dQ is summed over blocks in an fp32 workspace. */
+ * warps share columns.  dQ is summed over blocks in an fp32 workspace; where
+ * one block has all columns of a head, it has the whole of dQ and writes it. */
 
 #ifndef QM_KERNELS_CUDA_ATTENTION_MMA_BACKWARD_CUH
 #define QM_KERNELS_CUDA_ATTENTION_MMA_BACKWARD_CUH
@@ -20,7 +21,7 @@ namespace qm_attention
  * of dK and dV, QM along the rows of dQ, and all others along the rows of the
  * scores or the head size.  STAGES buffers of Q and dO; KEEP: the operands of
  * K and V for the scores stay in registers; BLOCKS that a multiprocessor is to
- * have. */
+ * have; WHOLE: no sequence is longer than N. */
 template <int N_,
           int M_,
           int WARPS_,
@@ -29,7 +30,8 @@ template <int N_,
           int QM_,
           int STAGES_,
           bool KEEP_ = false,
-          int BLOCKS_ = 1>
+          int BLOCKS_ = 1,
+          bool WHOLE_ = false>
 struct BackwardShape
 {
   static constexpr int N = N_, M = M_, WARPS = WARPS_, STAGES = STAGES_;
@@ -38,6 +40,7 @@ struct BackwardShape
   static constexpr int QM = QM_, QD = WARPS / QM_;
   static constexpr bool KEEP = KEEP_;
   static constexpr int BLOCKS = BLOCKS_;
+  static constexpr bool WHOLE = WHOLE_;
   /* Whether P' and dS' go through shared memory to where they are
    * multiplied. */
   static constexpr bool SHARE = SM > 1 || KN != SN;
@@ -347,6 +350,81 @@ differentiate (const Params &p,
     }
 }
 
+/* dQ of a piece of rows and columns, QI x 16 and QC: the transpose of dS' times
+ * K. */
+template <class T, class Tiles, int QI, int QC>
+__device__ __forceinline__ void
+multiply_dq (float (&dq)[QI][QC / 8][4],
+             const T *sds,
+             const T *sk,
+             int row,
+             int column,
+             int lane)
+{
+  using MM = Mma<T>;
+
+#pragma unroll
+  for (int k = 0; k < Tiles::N; k += MM::K)
+    {
+      uint32_t a[QI][4];
+
+#pragma unroll
+      for (int i = 0; i < QI; i++)
+        MM::load_tile_trans (a[i], sds, Tiles::LDS, row + i * 16, k, lane);
+      multiply_trans<T, QC, QI> (dq, a, sk, Tiles::LD, column, k, lane);
+    }
+}
+
+/* Writes such a piece, which is the whole sum, from that row of the head on. */
+template <class T, int QI, int QC>
+__device__ __forceinline__ void
+write_dq (
+    const Params &p, const float (&dq)[QI][QC / 8][4], int bh, int row, int c)
+{
+  const int lane = threadIdx.x % 32, t = lane % 4;
+  T *head = head_base<T> (p.dq, bh, p.heads);
+
+#pragma unroll
+  for (int i = 0; i < 2 * QI; i++)
+    {
+      const int r = row + lane / 4 + 8 * i, h = i % 2;
+
+      if (r >= p.seq)
+        continue;
+#pragma unroll
+      for (int n = 0; n < QC / 8; n++)
+        if (c + n * 8 < p.head_dim)
+          Mma<T>::store_pair (head + r * p.dq.seq_stride + c + n * 8 + t * 2,
+                              dq[i / 2][n][2 * h] * p.grad_scale,
+                              dq[i / 2][n][2 * h + 1] * p.grad_scale);
+    }
+}
+
+/* Adds such a piece to what other blocks have, in its turn where the order is
+ * to be one. */
+template <int QI, int QC, int D>
+__device__ __forceinline__ void
+add_dq (const Params &p,
+        const float (&dq)[QI][QC / 8][4],
+        int bh,
+        int row,
+        int c,
+        int *semaphore,
+        int turn)
+{
+  float *to = p.dq_acc + ((int64_t) bh * p.padded_seq + row) * D + c * 16;
+
+  if (p.deterministic)
+    wait_turn (semaphore, turn);
+#pragma unroll
+  for (int i = 0; i < QI; i++)
+#pragma unroll
+    for (int n = 0; n < QC / 8; n++)
+      add_fragment (to + i * 16 * D + n * 128, dq[i][n], threadIdx.x % 32);
+  if (p.deterministic)
+    pass_turn (semaphore, turn);
+}
+
 template <class T, int D, class Shape, bool DROP>
 __device__ __forceinline__ void
 backward_block (const Params &p)
@@ -512,32 +590,17 @@ backward_block (const Params &p)
 
       {
         float dq[QI][QC / 8][4] = {};
-        int *semaphore = p.semaphore + (int64_t) bh * (p.padded_seq / 16) + m;
-        const int turn = block - first_column (p, row0) / N;
         const int r = warp % Shape::QM * (M / Shape::QM);
         const int c = warp / Shape::QM * QC;
-        float *to =
-            p.dq_acc + ((int64_t) bh * p.padded_seq + row0 + r) * D + c * 16;
 
-#pragma unroll
-        for (int k = 0; k < N; k += MM::K)
-          {
-            uint32_t a[QI][4];
-
-#pragma unroll
-            for (int i = 0; i < QI; i++)
-              MM::load_tile_trans (a[i], sds, LDS, r + i * 16, k, lane);
-            multiply_trans<T, QC, QI> (dq, a, sk, LD, c, k, lane);
-          }
-        if (p.deterministic)
-          wait_turn (semaphore, turn);
-#pragma unroll
-        for (int i = 0; i < QI; i++)
-#pragma unroll
-          for (int n = 0; n < QC / 8; n++)
-            add_fragment (to + i * 16 * D + n * 128, dq[i][n], lane);
-        if (p.deterministic)
-          pass_turn (semaphore, turn);
+        multiply_dq<T, Tiles, QI, QC> (dq, sds, sk, r, c, lane);
+        if constexpr (Shape::WHOLE)
+          write_dq<T, QI, QC> (p, dq, bh, row0 + r, c);
+        else
+          add_dq<QI, QC, D> (p, dq, bh, row0 + r, c,
+                             p.semaphore + (int64_t) bh * (p.padded_seq / 16)
+                                 + m,
+                             block - first_column (p, row0) / N);
       }
       if (head_ends)
         {
@@ -592,24 +655,28 @@ cudaError_t
 launch_backward_shape (const Params &p, cudaStream_t stream)
 {
   constexpr int SHARED = BackwardTiles<T, D, Shape>::SHARED;
-  auto kernel = p.threshold ? portable_backward<T, D, Shape, true>
-                            : portable_backward<T, D, Shape, false>;
+  auto kernel = portable_backward<T, D, Shape, false>;
   unsigned blocks =
       (unsigned) p.batch * p.groups * ((p.seq + Shape::N - 1) / Shape::N);
   int64_t pieces =
       (int64_t) p.batch * p.heads * ((p.seq + 15) / 16) * (p.head_dim / 8) * 8;
-  cudaError_t status =
+  cudaError_t status;
+
+  if constexpr (!Shape::WHOLE)
+    if (p.threshold)
+      kernel = portable_backward<T, D, Shape, true>;
+  status =
       cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                             SHARED);
 
   if (status != cudaSuccess)
     return status;
-  status = launch_row_sums<T, D> (p, stream);
+  status = launch_row_sums<T, D, !Shape::WHOLE> (p, stream);
   if (status != cudaSuccess)
     return status;
   kernel<<<blocks, Shape::WARPS * 32, SHARED, stream>>> (p);
   status = cudaGetLastError ();
-  if (status != cudaSuccess)
+  if (status != cudaSuccess || Shape::WHOLE)
     return status;
   convert_fragments<T, D>
       <<<(unsigned) ((pieces + 255) / 256), 256, 0, stream>>> (p);
@@ -673,6 +740,29 @@ launch_portable_backward (const Params &p, cudaStream_t stream)
                                    BackwardShape<32, 32, 4, 2, 2, 2, 1>,
                                    BackwardShape<32, 16, 4, 2, 2, 1, 1>> (
         p, stream);
+}
+
+/* Sequences of at most 64, a block each: two warps of 32 columns.  Of 50 tokens
+ * on an H100 that takes 0.33 to 0.35 of the time of the kernels for any. Longer
+ * ones, in as many warps of one block as they need, took longer than those:
+ * seven to nine warps are too few for a multiprocessor, and all wait for each
+ * other. */
+template <class T, int D>
+cudaError_t
+launch_whole_backward (const Params &p, cudaStream_t stream, bool *done)
+{
+  *done = false;
+  if constexpr (sizeof (T) == 2 && D <= 64)
+    {
+      using Shape = BackwardShape<64, 32, 2, 2, 2, 2, 2, false, 4, true>;
+
+      *done = p.whole && p.seq <= Shape::N && p.threshold == 0
+              && p.before == NO_WINDOW && p.after == NO_WINDOW
+              && BackwardTiles<T, D, Shape>::SHARED <= p.smem_limit;
+      if (*done)
+        return launch_backward_shape<T, D, Shape> (p, stream);
+    }
+  return cudaSuccess;
 }
 
 }

@@ -16,5 +16,7 @@ launch_portable_forward<QM_ATTENTION_T, QM_ATTENTION_D> (const Params &,
 template cudaError_t
 launch_portable_backward<QM_ATTENTION_T, QM_ATTENTION_D> (const Params &,
                                                           cudaStream_t);
+template cudaError_t launch_whole_backward<QM_ATTENTION_T, QM_ATTENTION_D> (
+    const Params &, cudaStream_t, bool *);
 
 }

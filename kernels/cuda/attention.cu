@@ -190,12 +190,21 @@ fill_params (const QmAttention *a, Params *p)
   p->after = a->causal ? 0 : p->before;
   p->causal = a->causal;
   p->deterministic = a->deterministic;
+  p->whole = a->path != QM_ATTENTION_PATH_HOPPER;
 }
 
 template <class T, int D>
 cudaError_t
 launch (const Params &p, bool hopper, bool backward, cudaStream_t stream)
 {
+  if (backward)
+    {
+      bool done;
+      cudaError_t status = launch_whole_backward<T, D> (p, stream, &done);
+
+      if (done || status != cudaSuccess)
+        return status;
+    }
   if constexpr (sizeof (T) == 2 && D > 32)
     {
       if (hopper)

@@ -58,6 +58,10 @@ static const Shape shapes[] = {
   { 32, 16, 1024, 64, false, false },
   { 32, 20, 1024, 64, false, false },
   { 128, 16, 257, 64, false, false },
+  /* MAE large, its decoder, DINOv2's local crops */
+  { 256, 16, 50, 64, false, false },
+  { 256, 16, 197, 32, false, false },
+  { 512, 16, 50, 64, false, false },
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
