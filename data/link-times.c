@@ -143,8 +143,9 @@ qm_link_times_json (const QmLinkTimes *times)
 
       for (size_t i = 0; i < times->n[c]; i++)
         json_array_append_new (
-            array, json_pack ("{s:f, s:f}", "bytes", times->times[c][i].bytes,
-                              "seconds", rounded (times->times[c][i].seconds)));
+            array, json_pack ("{s:I, s:f}", "bytes",
+                              (json_int_t) times->times[c][i].bytes, "seconds",
+                              rounded (times->times[c][i].seconds)));
       json_object_set_new (all, qm_links_op_name ((QmLinksOp) c), array);
     }
   return json_pack ("{s:i, s:s, s:o}", "gpus", times->ranks, "transport",
