@@ -4,8 +4,9 @@
 # in-clean-root.sh RELEASE [PACKAGE...]
 #
 # Runs `./dev test` on the working tree in a new root of that release of Debian,
-# which holds the base system and these packages: whatever else it needs, dev
-# installs.  It needs root, debootstrap, and apt's mirror of Debian.  What fails
+# which holds the base system: whatever else it needs, dev installs.  Where
+# packages are named, they are installed then, and what was built is tested
+# again.  It needs root, debootstrap, and apt's mirror of Debian.  What fails
 # leaves its root behind.
 
 set -eu
@@ -27,12 +28,10 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Label: Debian' |
   sed -n 1p)
 [ -n "$mirror" ] || skip 'apt knows no mirror of Debian'
 
-name=$release-bare
-[ $# -eq 0 ] || name=$release-more
-root=$PWD/build-root-$name
+root=$PWD/build-root-$release
 rm -rf "$root"
 mkdir "$root"
-echo "$name: the base system" >&2
+echo "$release: the base system" >&2
 debootstrap --variant=minbase "$release" "$root" "$mirror" >"$root.log" 2>&1 || {
   tail -n 5 "$root.log" >&2
   exit 1
@@ -48,7 +47,6 @@ chmod +x "$root/usr/sbin/policy-rc.d"
 
 # What is mounted, and whatever still runs, ends with the program that unshare
 # starts.
-echo "$name: ./dev test" >&2
 # shellcheck disable=SC2016 # for the inner shells
 unshare --mount --pid --fork --kill-child sh -c '
   root=$1
@@ -58,13 +56,24 @@ unshare --mount --pid --fork --kill-child sh -c '
   mount --bind /tmp "$root/tmp" # so that no two displays have one number
   exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
     DEBIAN_FRONTEND=noninteractive QM_TEST_FULL="${QM_TEST_FULL:-}" sh -eu -c "
+      release=\$1
+      shift
       cd /clone
       apt-get -qq update
-      [ \$# -eq 0 ] || apt-get -qq -y --no-install-recommends install \"\$@\" \
-        >/dev/null
-      ./dev test" dev "$@"
-' in-clean-root "$root" "$@" || {
-  echo "$name: failed; it is still in $root" >&2
+      failed=\"\"
+      echo \"\$release: ./dev test, bare\"
+      ./dev test || failed=\" bare\"
+      if [ \$# -gt 0 ]; then
+        apt-get -qq -y --no-install-recommends install \"\$@\" >/dev/null
+        echo \"\$release: ./dev test, with \$*\"
+        ./dev test || failed=\"\$failed with-packages\"
+      fi
+      [ -z \"\$failed\" ] || {
+        echo \"\$release: failed:\$failed\"
+        exit 1
+      }" dev "$@"
+' in-clean-root "$root" "$release" "$@" || {
+  echo "$release: it failed, and is still in $root" >&2
   exit 1
 }
 rm -rf "$root" "$root.log"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The Hopper kernels for one element type and head size, which the build
- * gives as QM_ATTENTION_T and QM_ATTENTION_D. */
+/* The Hopper kernels for one element type, which the build gives as
+ * QM_ATTENTION_T, and for each head size of its list QM_ATTENTION_SIZES. */
 
 #include "kernels/cuda/attention-hopper-backward.cuh"
 #include "kernels/cuda/attention-hopper-forward.cuh"
@@ -23,11 +23,12 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
                        : launch_hopper_backward<T, D, false> (p, stream);
 }
 
-template cudaError_t
-launch_hopper_forward<QM_ATTENTION_T, QM_ATTENTION_D> (const Params &,
-                                                       cudaStream_t);
-template cudaError_t
-launch_hopper_backward<QM_ATTENTION_T, QM_ATTENTION_D> (const Params &,
-                                                        cudaStream_t);
+#define SIZE(D)                                                    \
+  template cudaError_t launch_hopper_forward<QM_ATTENTION_T, D> (  \
+      const Params &, cudaStream_t);                               \
+  template cudaError_t launch_hopper_backward<QM_ATTENTION_T, D> ( \
+      const Params &, cudaStream_t);
+
+QM_ATTENTION_SIZES (SIZE)
 
 }
