@@ -217,6 +217,19 @@ fill_time_intervals (QmAdvicePlot *self, guint n)
             : (QmPlotInterval){ NAN, NAN };
 }
 
+/* What is not on the frontier: another is both cheaper and faster.  Where there
+ * is no frontier, nothing is better. */
+static void
+grey_out (QmAdvicePlot *self, guint n)
+{
+  if (self->data.n_frontier == 0)
+    return;
+  for (guint i = 0; i < n; i++)
+    self->points[i].flags |= QM_PLOT_POINT_GREY;
+  for (guint i = 0; i < self->data.n_frontier; i++)
+    self->points[self->data.frontier[i]].flags &= (guint8) ~QM_PLOT_POINT_GREY;
+}
+
 static void
 fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
 {
@@ -239,6 +252,7 @@ fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
         .flags = verdict_flags (candidate),
       };
     }
+  grey_out (self, n);
   fill_cost_intervals (self, n);
   fill_time_intervals (self, n);
 }

@@ -37,6 +37,8 @@ struct _QmAdvicePlot
   QmPlotInterval *y_intervals; /* NULL: nothing is predicted */
   GArray *series;              /* QmPlotSeries */
   guint16 legend_weights[QM_ADVICE_PLOT_LEGEND_WEIGHTS];
+  char **frontier_names; /* of as many points as are on it */
+  char **frontier_short_names;
   char *title;
   char *cost_title;
   char *budget_label;
@@ -64,6 +66,9 @@ void _qm_advice_plot_choose_legend_weights (QmAdvicePlot *plot);
 /* Names how times are known, where they are not the published ones, which stand
  * alone. */
 void _qm_advice_plot_name_provenances (QmAdvicePlot *plot);
+
+/* Names what is on the frontier, which must be known. */
+void _qm_advice_plot_name_frontier (QmAdvicePlot *plot);
 
 /* What the axes are called.  (transfer none) and (transfer full) */
 const char *_qm_advice_plot_time_title (const QmAdvicePlot *plot);

@@ -7,6 +7,7 @@
 #include "ui/plot/qm-advice-plot-private.h"
 
 #include <glib/gi18n-lib.h>
+#include <string.h>
 
 /* --- Names of axes and marks --------------------------------------------- */
 
@@ -79,6 +80,63 @@ _qm_advice_plot_name_provenances (QmAdvicePlot *self)
   if (told[QM_PLOT_PREDICTED])
     self->data.provenance_names[QM_PLOT_PREDICTED] =
         predicted_name (common_engine (self, QM_PLOT_PREDICTED));
+}
+
+/* The name of a GPU without its brand, its form and its memory: "H100" of "H100
+ * SXM5 80GB", "RTX 3090 Ti" of "GeForce RTX 3090 Ti".  (transfer full) */
+static char *
+short_gpu_name (const char *name)
+{
+  static const char *const brands[] = { "GeForce", "Tesla", "Instinct",
+                                        "Radeon", NULL };
+  static const char *const kinds[] = { "Ti", "Ada", "SUPER", NULL };
+  g_auto (GStrv) words = g_strsplit (name, " ", -1);
+  guint first = words[0] != NULL && g_strv_contains (brands, words[0]) ? 1 : 0;
+  guint end = first;
+  gboolean numbered = FALSE;
+  GString *text;
+
+  for (; words[end] != NULL && !numbered; end++)
+    numbered = strpbrk (words[end], "0123456789") != NULL;
+  if (words[end] != NULL && g_strv_contains (kinds, words[end]))
+    end++;
+  if (first == end)
+    return g_strdup (name);
+  text = g_string_new (words[first]);
+  for (guint i = first + 1; i < end; i++)
+    g_string_append_printf (text, " %s", words[i]);
+  return g_string_free (text, FALSE);
+}
+
+static char *
+name_of (const QmCandidate *candidate, const char *gpu)
+{
+  if (candidate->here)
+    return g_strdup (_ ("This machine"));
+  if (candidate->machines > 1)
+    return g_strdup_printf ("%d × %d × %s", candidate->machines,
+                            candidate->gpus, gpu);
+  return g_strdup_printf ("%d × %s", candidate->gpus, gpu);
+}
+
+void
+_qm_advice_plot_name_frontier (QmAdvicePlot *self)
+{
+  const guint n = self->data.n_frontier;
+
+  self->frontier_names = g_new0 (char *, n + 1);
+  self->frontier_short_names = g_new0 (char *, n + 1);
+  for (guint i = 0; i < n; i++)
+    {
+      const QmCandidate *candidate = &self->candidates[self->data.frontier[i]];
+      g_autofree char *gpu = short_gpu_name (candidate->gpu->name);
+
+      self->frontier_names[i] = name_of (candidate, candidate->gpu->name);
+      self->frontier_short_names[i] = name_of (candidate, gpu);
+    }
+  self->data.frontier_names = (const char *const *) self->frontier_names;
+  self->data.frontier_short_names =
+      (const char *const *) self->frontier_short_names;
 }
 
 const char *

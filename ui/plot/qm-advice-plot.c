@@ -74,10 +74,14 @@ qm_advice_plot_new (const QmCatalog *catalog,
   data->legend = TRUE;
   data->weight_title = _ ("GPUs");
   data->crossed_name = _ ("Impossible time");
+  /* Translators: of points of a plot: another machine is both cheaper and
+   * faster. */
+  data->grey_name = _ ("Beaten in cost and time");
   data->stairs = TRUE;
   data->frontier_name = _ ("Pareto frontier");
   data->empty_text = _ ("Nothing to show");
   _qm_advice_plot_name_provenances (self);
+  _qm_advice_plot_name_frontier (self);
   return self;
 }
 
@@ -91,6 +95,8 @@ qm_advice_plot_free (QmAdvicePlot *self)
   g_free (self->x_intervals);
   g_free (self->y_intervals);
   g_array_unref (self->series);
+  g_strfreev (self->frontier_names);
+  g_strfreev (self->frontier_short_names);
   g_free (self->cost_title);
   g_free (self->title);
   g_free (self->budget_label);
