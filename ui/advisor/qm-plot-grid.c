@@ -4,6 +4,7 @@
 
 #include "ui/advisor/qm-plot-grid.h"
 
+#include "ui/advisor/qm-advice-source.h"
 #include "ui/qm-legend.h"
 
 #include <glib/gi18n-lib.h>
@@ -35,7 +36,8 @@ struct _QmPlotGrid
   GtkWidget *legend;
   guint64 told; /* what the legend is of: told_of() */
   GtkWidget *headings[N_KINDS];
-  GPtrArray *views[N_KINDS]; /* QmPlotView, owned as children */
+  GPtrArray *views[N_KINDS];   /* QmPlotView, owned as children */
+  GPtrArray *sources[N_KINDS]; /* QmAdviceSource, of those */
 };
 
 enum
@@ -237,16 +239,30 @@ renew_legend (QmPlotGrid *self, gboolean whole)
                        (const QmPlotData *const *) plots->pdata, plots->len);
 }
 
+/* Plots side by side have the same axes. */
 static void
-update_legend (QmPlotGrid *self)
+share_axes (QmPlotGrid *self)
 {
-  renew_legend (self, TRUE);
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    for (guint i = 0; i < self->sources[kind]->len; i++)
+      g_ptr_array_add (all, g_ptr_array_index (self->sources[kind], i));
+  qm_advice_source_share ((QmAdviceSource *const *) all->pdata, all->len);
 }
 
-/* Another shortlist, or something on the plots that it leaves out. */
+/* Something on the plots that a shortlist leaves out. */
 static void
 shown_changed_cb (QmPlotGrid *self)
 {
+  renew_legend (self, FALSE);
+}
+
+/* Other axes, or another shortlist. */
+static void
+plots_changed_cb (QmPlotGrid *self)
+{
+  share_axes (self);
   renew_legend (self, FALSE);
 }
 
@@ -261,7 +277,10 @@ update_views (QmPlotGrid *self)
       GPtrArray *views = self->views[kind];
 
       while (views->len > n)
-        g_ptr_array_remove_index (views, views->len - 1);
+        {
+          g_ptr_array_remove_index (self->sources[kind], views->len - 1);
+          g_ptr_array_remove_index (views, views->len - 1);
+        }
       while (views->len < n)
         {
           g_autoptr (QmPlotSource) source =
@@ -276,10 +295,12 @@ update_views (QmPlotGrid *self)
             gtk_widget_insert_after (view, GTK_WIDGET (self),
                                      self->headings[kind]);
           g_ptr_array_add (views, view);
+          g_ptr_array_add (self->sources[kind], g_object_ref (source));
         }
       gtk_widget_set_visible (self->headings[kind], n > 1);
     }
-  update_legend (self);
+  share_axes (self);
+  renew_legend (self, TRUE);
   gtk_widget_queue_resize (GTK_WIDGET (self));
 }
 
@@ -294,13 +315,17 @@ qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor)
   if (self->advisor != NULL)
     g_signal_handlers_disconnect_by_data (self->advisor, self);
   for (guint kind = 0; kind < N_KINDS; kind++)
-    g_ptr_array_set_size (self->views[kind], 0);
+    {
+      g_ptr_array_set_size (self->views[kind], 0);
+      g_ptr_array_set_size (self->sources[kind], 0);
+    }
   g_set_object (&self->advisor, advisor);
   if (advisor != NULL)
     {
       static const char *const shown[] = { "limits-changed",
-                                           "selection-changed",
-                                           "notify::all-gpus" };
+                                           "selection-changed" };
+      static const char *const others[] = { "notify::all-gpus",
+                                            "notify::log-axes" };
 
       /* After the views have taken in what is new. */
       g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (update_views),
@@ -308,6 +333,10 @@ qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor)
       for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
         g_signal_connect_object (advisor, shown[i],
                                  G_CALLBACK (shown_changed_cb), self,
+                                 G_CONNECT_SWAPPED | G_CONNECT_AFTER);
+      for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+        g_signal_connect_object (advisor, others[i],
+                                 G_CALLBACK (plots_changed_cb), self,
                                  G_CONNECT_SWAPPED | G_CONNECT_AFTER);
     }
   update_views (self);
@@ -359,6 +388,7 @@ qm_plot_grid_dispose (GObject *object)
   for (guint kind = 0; kind < N_KINDS; kind++)
     {
       g_clear_pointer (&self->views[kind], g_ptr_array_unref);
+      g_clear_pointer (&self->sources[kind], g_ptr_array_unref);
       g_clear_pointer (&self->headings[kind], gtk_widget_unparent);
     }
   g_clear_pointer (&self->legend, gtk_widget_unparent);
@@ -411,8 +441,11 @@ qm_plot_grid_init (QmPlotGrid *self)
   self->headings[0] = add_heading (self, _ ("Overall cost"));
   self->headings[1] = add_heading (self, _ ("Cost of one experiment"));
   for (guint kind = 0; kind < N_KINDS; kind++)
-    self->views[kind] =
-        g_ptr_array_new_with_free_func ((GDestroyNotify) gtk_widget_unparent);
+    {
+      self->views[kind] =
+          g_ptr_array_new_with_free_func ((GDestroyNotify) gtk_widget_unparent);
+      self->sources[kind] = g_ptr_array_new_with_free_func (g_object_unref);
+    }
 }
 
 QmPlotView *

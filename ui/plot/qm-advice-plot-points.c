@@ -279,6 +279,24 @@ _qm_advice_plot_choose_legend_weights (QmAdvicePlot *self)
 }
 
 void
+_qm_advice_plot_set_unit (QmAdvicePlot *self, QmAdvicePlotUnit unit)
+{
+  double factor = units[unit] / units[self->unit];
+
+  self->unit = unit;
+  for (guint i = 0; i < self->data.n_points; i++)
+    {
+      self->points[i].y *= factor;
+      if (self->y_intervals == NULL)
+        continue;
+      self->y_intervals[i].low *= factor;
+      self->y_intervals[i].high *= factor;
+    }
+  self->data.y.limit *= factor;
+  self->data.y.title = _qm_advice_plot_time_title (self);
+}
+
+void
 _qm_advice_plot_fill (QmAdvicePlot *self, const QmCatalog *catalog)
 {
   choose_unit (self, self->data.n_points);

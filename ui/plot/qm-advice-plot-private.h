@@ -57,6 +57,9 @@ double _qm_advice_plot_in_unit (const QmAdvicePlot *plot, double days);
  * that suits them.  The frontier must be known. */
 void _qm_advice_plot_fill (QmAdvicePlot *plot, const QmCatalog *catalog);
 
+/* Tells times in another unit. */
+void _qm_advice_plot_set_unit (QmAdvicePlot *plot, QmAdvicePlotUnit unit);
+
 /* Shows the areas of the counts that occur, a few from the least to the most
  * where there are many. */
 void _qm_advice_plot_choose_legend_weights (QmAdvicePlot *plot);

@@ -94,6 +94,8 @@ typedef struct
   gboolean zero; /* of x: where the axis is logarithmic and a value of 0 occurs,
                     it has a place before the axis, parted from it by a break,
                     which is in sight together with the least value above 0 */
+  double shared_min; /* what is visible where that is left to the data, for */
+  double shared_max; /* plots that stand side by side; both are 0: no such */
 } QmPlotAxis;
 
 typedef struct
