@@ -6,6 +6,7 @@
 
 #include "ui/advisor/qm-advice-source.h"
 #include "ui/qm-legend.h"
+#include "ui/qm-terms-button.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -34,7 +35,8 @@ struct _QmPlotGrid
 
   QmAdvisor *advisor;
   GtkWidget *legend;
-  guint64 told; /* what the legend is of: told_of() */
+  GtkWidget *heading; /* the legend, and what its words mean */
+  guint64 told;       /* what the legend is of: told_of() */
   GtkWidget *headings[N_KINDS];
   GPtrArray *views[N_KINDS];   /* QmPlotView, owned as children */
   GPtrArray *sources[N_KINDS]; /* QmAdviceSource, of those */
@@ -105,7 +107,7 @@ arrange (QmPlotGrid *self, int width)
                : (width - (int) (way.columns - 1) * GAP) / (int) way.columns;
   way.n_cell_rows = way.pair ? 1 : way.rows * N_KINDS;
   way.fixed_height =
-      height_of (self->legend, width) + (int) (way.n_cell_rows - 1) * GAP;
+      height_of (self->heading, width) + (int) (way.n_cell_rows - 1) * GAP;
   for (guint i = 0; i < N_KINDS; i++)
     way.fixed_height += height_of (self->headings[i], width);
   return way;
@@ -178,7 +180,7 @@ qm_plot_grid_size_allocate (GtkWidget *widget,
   Arrangement way = arrange (self, width);
   int cell_height =
       MAX ((height - way.fixed_height) / MAX ((int) way.n_cell_rows, 1), 1);
-  int y = place_line (self, self->legend, width, 0);
+  int y = place_line (self, self->heading, width, 0);
 
   for (guint kind = 0; kind < N_KINDS; kind++)
     {
@@ -391,7 +393,7 @@ qm_plot_grid_dispose (GObject *object)
       g_clear_pointer (&self->sources[kind], g_ptr_array_unref);
       g_clear_pointer (&self->headings[kind], gtk_widget_unparent);
     }
-  g_clear_pointer (&self->legend, gtk_widget_unparent);
+  g_clear_pointer (&self->heading, gtk_widget_unparent);
   g_clear_object (&self->advisor);
 
   G_OBJECT_CLASS (qm_plot_grid_parent_class)->dispose (object);
@@ -436,8 +438,18 @@ add_heading (QmPlotGrid *self, const char *text)
 static void
 qm_plot_grid_init (QmPlotGrid *self)
 {
+  GtkWidget *terms;
+
   self->legend = qm_legend_new ();
-  gtk_widget_set_parent (self->legend, GTK_WIDGET (self));
+  gtk_widget_set_hexpand (self->legend, TRUE);
+  gtk_widget_set_valign (self->legend, GTK_ALIGN_CENTER);
+  terms = g_object_new (QM_TYPE_TERMS_BUTTON, "terms",
+                        "frontier measured reported predicted interval",
+                        "valign", GTK_ALIGN_START, NULL);
+  self->heading = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+  gtk_box_append (GTK_BOX (self->heading), self->legend);
+  gtk_box_append (GTK_BOX (self->heading), terms);
+  gtk_widget_set_parent (self->heading, GTK_WIDGET (self));
   self->headings[0] = add_heading (self, _ ("Overall cost"));
   self->headings[1] = add_heading (self, _ ("Cost of one experiment"));
   for (guint kind = 0; kind < N_KINDS; kind++)
