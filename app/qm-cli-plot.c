@@ -298,6 +298,16 @@ write_drawing (const Drawing *drawing,
   return FALSE;
 }
 
+static void
+share_axes (GArray *panels)
+{
+  g_autofree QmAdvicePlot **plots = g_new0 (QmAdvicePlot *, panels->len + 1);
+
+  for (guint i = 0; i < panels->len; i++)
+    plots[i] = g_array_index (panels, Panel, i).plot;
+  qm_advice_plot_share (plots, panels->len);
+}
+
 static int
 draw (const QmCatalog *catalog,
       const QmQuestion *question,
@@ -311,6 +321,7 @@ draw (const QmCatalog *catalog,
 
   if (panels == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
+  share_axes (panels);
   plots = g_new0 (const QmPlotData *, panels->len);
   for (guint i = 0; i < panels->len; i++)
     plots[i] = qm_advice_plot_data (g_array_index (panels, Panel, i).plot);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct QmFunderRules
 {
@@ -30,14 +31,16 @@ enum
   COLUMN_RULE,
   COLUMN_SOURCE,
   COLUMN_SEEN_ON,
+  COLUMN_FUNDER_DE,
+  COLUMN_RULE_DE,
   N_COLUMNS
 };
 
 static const QmCsvColumn columns[N_COLUMNS] = {
-  { "id", true },      { "funder", true }, { "currency", true },
-  { "least", true },   { "most", true },   { "of", true },
-  { "tax", true },     { "rule", true },   { "source", true },
-  { "seen_on", true },
+  { "id", true },      { "funder", true },     { "currency", true },
+  { "least", true },   { "most", true },       { "of", true },
+  { "tax", true },     { "rule", true },       { "source", true },
+  { "seen_on", true }, { "funder_de", false }, { "rule_de", false },
 };
 
 #define MAX_AMOUNT 1e12
@@ -74,6 +77,8 @@ read_rule (QmCsvRow *row, void *data)
   rule->each = qm_csv_word (row, COLUMN_OF, of, 2, -1) == 1;
   rule->with_tax = qm_csv_word (row, COLUMN_TAX, tax, 2, -1) == 1;
   rule->rule = qm_csv_text (row, COLUMN_RULE, true);
+  rule->funder_de = qm_csv_text (row, COLUMN_FUNDER_DE, false);
+  rule->rule_de = qm_csv_text (row, COLUMN_RULE_DE, false);
   rule->source = qm_csv_text (row, COLUMN_SOURCE, true);
   rule->seen_on = qm_csv_date (row, COLUMN_SEEN_ON);
   if (rule->seen_on.year == 0)
@@ -128,6 +133,32 @@ qm_funder_rules_list (const QmFunderRules *rules, size_t *n)
 {
   *n = rules->list.n;
   return (const QmFunderRule *) (const void *) rules->list.items;
+}
+
+/* The one in that language. */
+static const char *
+choose (const char *language, const char *english, const char *german)
+{
+  size_t length = strcspn (language, "_.@");
+
+  if (length == 2 && memcmp (language, "de", 2) == 0)
+    return *german != '\0' ? german : NULL;
+  if ((length == 2 && memcmp (language, "en", 2) == 0)
+      || (length == 1 && *language == 'C'))
+    return english;
+  return NULL;
+}
+
+const char *
+qm_funder_rule_funder (const QmFunderRule *rule, const char *language)
+{
+  return choose (language, rule->funder, rule->funder_de);
+}
+
+const char *
+qm_funder_rule_text (const QmFunderRule *rule, const char *language)
+{
+  return choose (language, rule->rule, rule->rule_de);
 }
 
 bool

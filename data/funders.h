@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A row.  Text is never NULL or empty. */
+/* A row.  Text is in English, and never NULL or empty but where that is said.
+ */
 typedef struct QmFunderRule
 {
   const char *id;
@@ -22,7 +23,9 @@ typedef struct QmFunderRule
   double most;        /* and up to that one; NaN: to any */
   bool each;          /* of one machine; else of all that is asked for */
   bool with_tax;
-  const char *rule; /* in English */
+  const char *rule;
+  const char *funder_de; /* the same in German; empty: only English is known */
+  const char *rule_de;
   const char *source;
   QmDate seen_on;
 } QmFunderRule;
@@ -39,6 +42,13 @@ void qm_funder_rules_free (QmFunderRules *rules);
 /* All of them, in the order of the file. */
 const QmFunderRule *qm_funder_rules_list (const QmFunderRules *rules,
                                           size_t *n);
+
+/* Funder and rule in a language, of a name as locales have, "de_AT" say; NULL:
+ * they are not known in that one. */
+const char *qm_funder_rule_funder (const QmFunderRule *rule,
+                                   const char *language);
+const char *qm_funder_rule_text (const QmFunderRule *rule,
+                                 const char *language);
 
 /* Whether a rule holds for an amount of its currency. */
 bool qm_funder_rule_holds (const QmFunderRule *rule, double amount);

@@ -5,6 +5,7 @@
 #include "ui/qm-choice-row.h"
 
 #include "ui/qm-input.h"
+#include "ui/qm-terms-button.h"
 
 struct _QmChoiceRow
 {
@@ -15,6 +16,7 @@ struct _QmChoiceRow
   GtkWidget *first_button;
   GtkWidget *second_button;
   GtkWidget *note_label;
+  GtkWidget *terms_button;
 
   char *first_note;
   char *second_note;
@@ -28,6 +30,7 @@ enum
   PROP_FIRST_NOTE,
   PROP_SECOND_NOTE,
   PROP_SECOND,
+  PROP_TERMS,
   N_PROPS
 };
 
@@ -157,6 +160,10 @@ qm_choice_row_get_property (GObject *object,
       g_value_set_boolean (value, qm_choice_row_get_second (self));
       break;
 
+    case PROP_TERMS:
+      g_object_get_property (G_OBJECT (self->terms_button), "terms", value);
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
     }
@@ -194,6 +201,10 @@ qm_choice_row_set_property (GObject *object,
       set_second (self, g_value_get_boolean (value));
       break;
 
+    case PROP_TERMS:
+      g_object_set_property (G_OBJECT (self->terms_button), "terms", value);
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
     }
@@ -226,7 +237,12 @@ qm_choice_row_class_init (QmChoiceRowClass *klass)
       g_param_spec_boolean ("second", NULL, NULL, FALSE,
                             G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
                                 | G_PARAM_STATIC_STRINGS);
+  properties[PROP_TERMS] =
+      g_param_spec_string ("terms", NULL, NULL, NULL,
+                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  g_type_ensure (QM_TYPE_TERMS_BUTTON);
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-choice-row.ui");
@@ -238,6 +254,8 @@ qm_choice_row_class_init (QmChoiceRowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmChoiceRow,
                                         second_button);
   gtk_widget_class_bind_template_child (widget_class, QmChoiceRow, note_label);
+  gtk_widget_class_bind_template_child (widget_class, QmChoiceRow,
+                                        terms_button);
   gtk_widget_class_bind_template_callback (widget_class, toggled_cb);
   gtk_widget_class_bind_template_callback (widget_class, reset_cb);
 }

@@ -93,6 +93,7 @@ typedef struct
   GString *names;
   GPtrArray *provenances[N_PROVENANCES]; /* const char*: their names */
   gboolean crossed;
+  gboolean grey;
 } Contents;
 
 /* What a plot calls a provenance that occurs; plots may call it differently. */
@@ -127,6 +128,8 @@ look_at_points (const QmPlotData *data, Contents *contents)
       name_provenance (contents, data, point->provenance);
       if ((point->flags & QM_PLOT_POINT_CROSSED) != 0)
         contents->crossed = TRUE;
+      if ((point->flags & QM_PLOT_POINT_GREY) != 0)
+        contents->grey = TRUE;
     }
   return used;
 }
@@ -189,6 +192,11 @@ add_marks (QmLegend *self, const QmPlotData *data, const Contents *contents)
               (Item){ .sample = SAMPLE_NEUTRAL,
                       .weight = SAMPLE_WEIGHT,
                       .flags = QM_PLOT_POINT_CROSSED });
+  if (contents->grey && data->grey_name != NULL)
+    add_item (self, data->grey_name,
+              (Item){ .sample = SAMPLE_NEUTRAL,
+                      .weight = SAMPLE_WEIGHT,
+                      .flags = QM_PLOT_POINT_GREY });
   if (data->n_frontier > 1 && data->frontier_name != NULL)
     add_item (self, data->frontier_name, (Item){ .sample = SAMPLE_LINE });
 }

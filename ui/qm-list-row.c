@@ -5,6 +5,7 @@
 #include "ui/qm-list-row.h"
 
 #include "ui/qm-input.h"
+#include "ui/qm-terms-button.h"
 
 #include <limits.h>
 
@@ -16,6 +17,7 @@ struct _QmListRow
   GtkDropDown *drop_down;
   GtkLabel *note_label;
   GtkWidget *reset_button;
+  GtkWidget *terms_button;
 
   GArray *choices; /* QmListChoice with texts of their own */
 };
@@ -24,6 +26,7 @@ enum
 {
   PROP_0,
   PROP_VALUE,
+  PROP_TERMS,
   N_PROPS
 };
 
@@ -136,6 +139,11 @@ qm_list_row_get_property (GObject *object,
       g_value_set_int (value, choice != NULL ? choice->value : 0);
       break;
 
+    case PROP_TERMS:
+      g_object_get_property (G_OBJECT (QM_LIST_ROW (object)->terms_button),
+                             "terms", value);
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
     }
@@ -151,6 +159,11 @@ qm_list_row_set_property (GObject *object,
     {
     case PROP_VALUE:
       choose (QM_LIST_ROW (object), g_value_get_int (value));
+      break;
+
+    case PROP_TERMS:
+      g_object_set_property (G_OBJECT (QM_LIST_ROW (object)->terms_button),
+                             "terms", value);
       break;
 
     default:
@@ -179,7 +192,12 @@ qm_list_row_class_init (QmListRowClass *klass)
       g_param_spec_int ("value", NULL, NULL, INT_MIN, INT_MAX, 0,
                         G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
                             | G_PARAM_STATIC_STRINGS);
+  properties[PROP_TERMS] =
+      g_param_spec_string ("terms", NULL, NULL, NULL,
+                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  g_type_ensure (QM_TYPE_TERMS_BUTTON);
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-list-row.ui");
@@ -187,6 +205,7 @@ qm_list_row_class_init (QmListRowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmListRow, drop_down);
   gtk_widget_class_bind_template_child (widget_class, QmListRow, note_label);
   gtk_widget_class_bind_template_child (widget_class, QmListRow, reset_button);
+  gtk_widget_class_bind_template_child (widget_class, QmListRow, terms_button);
   gtk_widget_class_bind_template_callback (widget_class, reset_cb);
 }
 

@@ -18,8 +18,9 @@ typedef struct
   const char *note;
 } QmListChoice;
 
-/* Property: "value" (int), of the choice that is chosen; the first is the
- * default. */
+/* Properties: "value" (int), of the choice that is chosen; the first is the
+ * default.  "terms" (string): those of the choices that a button beside the
+ * title explains, as of QmTermsButton. */
 #define QM_TYPE_LIST_ROW (qm_list_row_get_type ())
 G_DECLARE_FINAL_TYPE (QmListRow, qm_list_row, QM, LIST_ROW, AdwPreferencesRow)
 

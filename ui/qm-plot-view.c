@@ -15,6 +15,12 @@
 #define NATURAL_WIDTH  420
 #define NATURAL_HEIGHT 340
 
+/* The size of text for which themes are made, in pixels: 11 points.  Text that
+ * is some times as large leaves the plot some place. */
+#define USUAL_TEXT     (11 * 96 / 72.0)
+#define LEAST_SCALE    1.0
+#define GREATEST_SCALE 2.0
+
 /* Radius of a card's corners. */
 #define CORNER 12.0
 
@@ -118,6 +124,18 @@ changed_cb (QmPlotView *self, guint part)
               part == QM_PLOT_SOURCE_POINTS ? STAGE_POINTS : STAGE_OVERLAY);
 }
 
+/* How much larger than GNOME's own the text of the window is. */
+static double
+text_scale (const PangoFontDescription *font)
+{
+  double size;
+
+  if (font == NULL || !pango_font_description_get_size_is_absolute (font))
+    return 1;
+  size = pango_font_description_get_size (font) / (double) PANGO_SCALE;
+  return CLAMP (size / USUAL_TEXT, LEAST_SCALE, GREATEST_SCALE);
+}
+
 static void
 theme_cb (GtkWidget *widget)
 {
@@ -130,6 +148,7 @@ theme_cb (GtkWidget *widget)
       font != NULL ? pango_font_description_get_family (font) : NULL;
 
   self->theme = *qm_theme_current ();
+  self->theme.font_size *= text_scale (font);
   if (family != NULL)
     {
       g_free (self->font);

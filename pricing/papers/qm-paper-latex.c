@@ -4,21 +4,73 @@
 
 #include "pricing/papers/qm-paper.h"
 
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
-static const char preamble[] = "\\documentclass[11pt]{article}\n"
-                               "\\usepackage[utf8]{inputenc}\n"
-                               "\\usepackage[T1]{fontenc}\n"
-                               "\\usepackage{textcomp,amssymb}\n"
-                               "\\usepackage[margin=25mm]{geometry}\n"
-                               "\\usepackage{array,booktabs,longtable}\n"
-                               "\\setlength{\\parindent}{0pt}\n"
-                               "\\setlength{\\parskip}{6pt}\n"
-                               "\\DeclareUnicodeCharacter{2248}{$\\approx$}\n"
-                               "\\DeclareUnicodeCharacter{2605}{$\\bigstar$}\n"
-                               "\\DeclareUnicodeCharacter{2212}{$-$}\n"
-                               "\\DeclareUnicodeCharacter{202F}{\\,}\n"
-                               "\\begin{document}\n";
+/* Between columns, on either side, and the width of a line, in points. */
+#define COLUMN_GAP 4.0
+#define LINE_WIDTH 455.0
+
+/* Of a cell no more characters than this ask for width, nor less than this. */
+#define MOST_CHARS  34
+#define LEAST_CHARS 4
+
+/* Characters that a line of a table has room for, about. */
+#define LINE_CHARS 88
+
+/* Bold characters are wider. */
+#define BOLD 1.15
+
+/* Words longer than this may be parted at their marks. */
+#define LONG_WORD 24
+
+/* With \needroom a heading goes to the next page where what follows it has no
+ * room. */
+static const char preamble[] =
+    "\\documentclass[11pt]{article}\n"
+    "\\usepackage[utf8]{inputenc}\n"
+    "\\usepackage[T1]{fontenc}\n"
+    "\\usepackage{textcomp,amssymb}\n"
+    "\\IfFileExists{lmodern.sty}"
+    "{\\usepackage{lmodern}}{}\n"
+    "\\usepackage[margin=25mm]{geometry}\n"
+    "\\usepackage{array,booktabs,longtable}\n"
+    "\\setlength{\\parindent}{0pt}\n"
+    "\\setlength{\\parskip}{6pt}\n"
+    "\\setlength{\\tabcolsep}{4pt}\n"
+    "\\emergencystretch=3em\n"
+    "\\newcommand{\\needroom}{\\par\\dimen0=\\pagegoal"
+    "\\advance\\dimen0-\\pagetotal"
+    "\\ifdim\\dimen0<10\\baselineskip"
+    "\\pagebreak\\fi}\n"
+    "\\DeclareUnicodeCharacter{2192}"
+    "{$\\rightarrow$}\n"
+    "\\DeclareUnicodeCharacter{2264}{$\\leq$}\n"
+    "\\DeclareUnicodeCharacter{2265}{$\\geq$}\n"
+    "\\DeclareUnicodeCharacter{2248}{$\\approx$}\n"
+    "\\DeclareUnicodeCharacter{2605}{$\\bigstar$}\n"
+    "\\DeclareUnicodeCharacter{2212}{$-$}\n"
+    "\\DeclareUnicodeCharacter{202F}{\\,}\n";
+
+/* Characters of the word that begins there. */
+static gsize
+word_length (const char *text)
+{
+  return strcspn (text, " \n");
+}
+
+/* Hyphenation as the language has it, where that is installed. */
+static void
+append_language (GString *out)
+{
+  /* Translators: the name of your language for LaTeX's babel. */
+  const char *name = C_ ("LaTeX", "english");
+
+  g_string_append_printf (out,
+                          "\\IfFileExists{%s.ldf}{\\usepackage[%s]{babel}}{}\n"
+                          "\\begin{document}\n",
+                          name, name);
+}
 
 /* Appends a text of which nothing is taken for a command. */
 static void
@@ -43,12 +95,17 @@ append_escaped (GString *out, const char *text, gboolean in_table)
     { '>', "\\textgreater{}" },
     { '|', "\\textbar{}" },
     { '"', "\\textquotedbl{}" },
+    { '[', "{[}" },
+    { ']', "{]}" },
   };
+  gsize word = 0; /* length of the one that we are in */
 
   for (const char *p = text; *p != '\0'; p++)
     {
       const char *instead = NULL;
 
+      if (p == text || p[-1] == ' ' || p[-1] == '\n')
+        word = word_length (p);
       for (guint i = 0; i < G_N_ELEMENTS (special); i++)
         if (special[i].c == *p)
           instead = special[i].text;
@@ -58,6 +115,8 @@ append_escaped (GString *out, const char *text, gboolean in_table)
         g_string_append (out, instead);
       else if ((guchar) *p >= ' ')
         g_string_append_c (out, *p);
+      if (word > LONG_WORD && strchr ("/-._?&=,", *p) != NULL)
+        g_string_append (out, "\\allowbreak{}");
     }
 }
 
@@ -97,19 +156,83 @@ append_row (GString *out, const QmPaperRow *row, guint n_columns)
   g_string_append (out, " \\\\\n");
 }
 
-/* All columns but the first alike, as wide as the page leaves. */
+/* How wide a column would like to be, and has to be, in characters. */
+static void
+measure_cell (const char *text, gboolean bold, double *natural, double *least)
+{
+  double factor = bold ? BOLD : 1;
+  glong n = text != NULL ? g_utf8_strlen (text, -1) : 1;
+
+  *natural = MAX (*natural, factor * (double) MIN (n, MOST_CHARS));
+  for (const char *p = text; p != NULL && *p != '\0';)
+    {
+      gsize length = word_length (p);
+      glong chars = g_utf8_strlen (p, (gssize) length);
+
+      if (length <= LONG_WORD)
+        *least = MAX (*least, factor * (double) chars + 1);
+      p += length;
+      p += *p != '\0';
+    }
+}
+
+/* The widths of the columns as shares of the line: what each needs for its
+ * longest word, and of what is left as much as its cells would like. */
+static void
+measure_columns (const QmPaperTable *table, double *widths)
+{
+  const guint n = table->n_columns;
+  g_autofree double *natural = g_new0 (double, n);
+  double all_natural = 0, all_least = 0, sum = 0, of_head = 0;
+  const double room = 1 - n * 2 * COLUMN_GAP / LINE_WIDTH - 0.002;
+
+  for (guint i = 0; i < n; i++)
+    {
+      widths[i] = LEAST_CHARS;
+      /* A head may always be parted. */
+      measure_cell (table->heads[i], TRUE, &of_head, &widths[i]);
+      for (guint j = 0; j < table->rows->len; j++)
+        {
+          const QmPaperRow *row = &g_array_index (table->rows, QmPaperRow, j);
+
+          if (row->kind != QM_ROW_SECTION)
+            measure_cell (row->cells[i].text, row->cells[i].best, &natural[i],
+                          &widths[i]);
+        }
+      /* An amount is not parted from its unit. */
+      if (!qm_paper_table_is_words (table, i))
+        widths[i] = MAX (widths[i], MIN (natural[i] + 1, LONG_WORD));
+      natural[i] = MAX (natural[i], widths[i]);
+      all_natural += natural[i];
+      all_least += widths[i];
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      double part =
+          all_natural > all_least
+              ? CLAMP ((LINE_CHARS - all_least) / (all_natural - all_least), 0,
+                       1)
+              : 1;
+
+      widths[i] += (natural[i] - widths[i]) * part;
+      sum += widths[i];
+    }
+  for (guint i = 0; i < n; i++)
+    widths[i] *= room / sum;
+}
+
 static void
 append_table (GString *out, const QmPaperTable *table)
 {
   const guint n = table->n_columns;
-  const double first = n > 1 ? 0.28 : 0.95;
+  g_autofree double *widths = g_new0 (double, n);
   char width[G_ASCII_DTOSTR_BUF_SIZE];
 
+  measure_columns (table, widths);
   g_string_append (out, "{\\small\n\\begin{longtable}{");
   for (guint i = 0; i < n; i++)
     {
-      g_ascii_formatd (width, sizeof width, "%.3f",
-                       i == 0 ? first : (0.92 - first) / (n - 1) - 0.015);
+      g_ascii_formatd (width, sizeof width, "%.3f", widths[i]);
       g_string_append_printf (out, ">{\\%s\\arraybackslash}p{%s\\linewidth}",
                               qm_paper_table_is_words (table, i) ? "raggedright"
                                                                  : "raggedleft",
@@ -135,6 +258,7 @@ qm_paper_to_latex (const QmPaper *paper)
 
   g_return_val_if_fail (paper != NULL, NULL);
 
+  append_language (out);
   append_command (out, "section*", paper->title);
   if (paper->subtitle != NULL)
     {
@@ -153,7 +277,10 @@ qm_paper_to_latex (const QmPaper *paper)
       if (block->kind == QM_PAPER_TABLE)
         append_table (out, block->table);
       else if (block->kind == QM_PAPER_HEADING)
-        append_command (out, "subsection*", block->text);
+        {
+          g_string_append (out, "\\needroom\n");
+          append_command (out, "subsection*", block->text);
+        }
       else
         {
           g_string_append (out, in_list ? "\\item " : "");

@@ -469,6 +469,23 @@ amount_for (const QmProposalMaker *maker, const QmFunderRule *rule)
   return qm_purse_from_usd (purse, (gint64) llround (usd), rule->with_tax);
 }
 
+/* In the first of the user's languages that it is known in. */
+static const char *
+in_language (const QmFunderRule *rule,
+             const char *(*text_of) (const QmFunderRule *, const char *) )
+{
+  const char *const *languages = g_get_language_names ();
+
+  for (guint i = 0; languages[i] != NULL; i++)
+    {
+      const char *text = text_of (rule, languages[i]);
+
+      if (text != NULL)
+        return text;
+    }
+  return text_of (rule, "en");
+}
+
 void
 qm_proposal_add_rules (const QmProposalMaker *maker)
 {
@@ -494,8 +511,10 @@ qm_proposal_add_rules (const QmProposalMaker *maker)
       date = qm_format_date (rules[i].seen_on);
       line =
           /* Translators: a funder, its rule, where and when it was read. */
-          g_strdup_printf (_ ("%s: %s (%s, read on %s)"), rules[i].funder,
-                           rules[i].rule, rules[i].source, date);
+          g_strdup_printf (_ ("%s: %s (%s, read on %s)"),
+                           in_language (&rules[i], qm_funder_rule_funder),
+                           in_language (&rules[i], qm_funder_rule_text),
+                           rules[i].source, date);
       qm_paper_add (maker->paper, QM_PAPER_ITEM, line);
     }
 }

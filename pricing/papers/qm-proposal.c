@@ -8,6 +8,7 @@
 #include "pricing/advice/qm-prose-plan.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
+#include "pricing/qm-terms.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -516,18 +517,22 @@ add_unknown (const QmProposalMaker *maker)
 static void
 add_words (const QmProposalMaker *maker)
 {
+  static const char *const ids[] = { "measured",    "reported",  "predicted",
+                                     "interval",    "frontier",  "utilization",
+                                     "machinedays", "experiment" };
+
   qm_paper_add (maker->paper, QM_PAPER_HEADING, _ ("Words"));
-  qm_paper_add (maker->paper, QM_PAPER_ITEM,
-                _ ("Predicted time: computed from the operations of a training "
-                   "and what a GPU was seen to reach; nine of ten times that "
-                   "were held against measurements lie within the interval."));
-  qm_paper_add (maker->paper, QM_PAPER_ITEM,
-                _ ("Machine days: days on which one machine trains, on all of "
-                   "its GPUs."));
-  qm_paper_add (maker->paper, QM_PAPER_ITEM,
-                _ ("Cost of a training: the price spread evenly over the years "
-                   "that the machine is used, times the days of the "
-                   "training."));
+  for (guint i = 0; i < G_N_ELEMENTS (ids); i++)
+    {
+      g_autofree char *line = NULL;
+      QmTerm term;
+
+      if (!qm_term_find (ids[i], &term))
+        continue;
+      /* Translators: a word, what it means. */
+      line = g_strdup_printf (_ ("%s: %s"), term.name, term.text);
+      qm_paper_add (maker->paper, QM_PAPER_ITEM, line);
+    }
 }
 
 QmPaper *

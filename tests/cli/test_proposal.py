@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import unittest
 
 import harness
 
@@ -42,9 +43,10 @@ class ProposalTest(harness.CommandLineTest):
                        .replace("1e9", "1000000000")
                        + "c,Other,USD,1,,total,with,Dollars.,here,2026-03-01\n")
 
-    def run_in(self, *arguments, expect=0):
+    def run_in(self, *arguments, expect=0, env=None):
         return self.run_program(*arguments, expect=expect,
-                                env={"QUARTERMASTER_DATA_DIR": self.rated})
+                                env={"QUARTERMASTER_DATA_DIR": self.rated,
+                                     **(env or {})})
 
     def tables(self, *arguments):
         """The tables of the Markdown, each as {first cell: other cells}, and all
@@ -156,6 +158,35 @@ class ProposalTest(harness.CommandLineTest):
                 for part in (b"longtable", b"itemize", b"document"):
                     self.assertEqual(data.count(b"\\begin{%s}" % part),
                                      data.count(b"\\end{%s}" % part))
+
+    @unittest.skipUnless(shutil.which("pdflatex"), "there is no pdflatex")
+    def test_latex(self):
+        runs = ("pythia-1b=3,vit-large=2",
+                "convnext-xlarge=1,mamba-2.8b=2,pythia-160m=3,"
+                "pythia-1b=1,pythia-2.8b=2,pythia-410m=3,"
+                "pythia-6.9b=1,roberta-large=2,vit-large=3")
+        for name, year in zip(("two", "nine"), runs):
+            for language in ("en", "de"):
+                with self.subTest(name=name, language=language):
+                    paper = f"{name}-{language}.tex"
+                    self.run_in("proposal", "--runs", year, "--room", "any",
+                                "--currency", "EUR", "--tax", "20",
+                                "--predictions", "all", "-o", self.path(paper),
+                                env={"LC_ALL": "de_DE.utf8",
+                                     "LANGUAGE": language})
+                    self.compile(paper)
+
+    def compile(self, paper):
+        """Nothing is refused, and no line leaves the page."""
+        run = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error",
+             "-no-shell-escape", paper], cwd=os.path.dirname(self.path(paper)),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            timeout=120, check=False)
+        log = run.stdout.decode(errors="replace")
+        self.assertEqual(run.returncode, 0, log[-2000:])
+        self.assertNotIn("Overfull", log)
+        self.assertRegex(log, r"Output written on .*\(\d+ pages")
 
     def accept(self, *arguments, catalog=None):
         path = self.path("order.json")

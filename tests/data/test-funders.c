@@ -52,6 +52,38 @@ test_read (void)
   scratch_end ();
 }
 
+/* In German where that is there, in English, and in no third language. */
+static void
+test_languages (void)
+{
+  QmFunderRules *rules = NULL;
+  QmError error = { 0 };
+  const QmFunderRule *list;
+  size_t n;
+
+  check_case ("languages");
+  scratch_begin ();
+  scratch_write_text (
+      "funders.csv",
+      "id,funder,currency,least,most,of,tax,rule,source,seen_on,rule_de\n"
+      "a,Fund,EUR,1,2,machine,with,Ask first.,here,2026-11-26,Erst fragen.\n"
+      "b,Fund,EUR,1,2,machine,with,Ask last.,here,2026-11-26,\n");
+  CHECK_INT (qm_funder_rules_load (scratch_path (""), &rules, &error), QM_OK);
+  list = qm_funder_rules_list (rules, &n);
+  CHECK_INT (n, 2);
+  CHECK_STRING (qm_funder_rule_text (&list[0], "de_DE.UTF-8"), "Erst fragen.");
+  CHECK_STRING (qm_funder_rule_text (&list[0], "de"), "Erst fragen.");
+  CHECK_STRING (qm_funder_rule_text (&list[0], "en_GB"), "Ask first.");
+  CHECK_STRING (qm_funder_rule_text (&list[0], "C"), "Ask first.");
+  CHECK (qm_funder_rule_text (&list[0], "den") == NULL);
+  CHECK (qm_funder_rule_text (&list[0], "") == NULL);
+  CHECK (qm_funder_rule_text (&list[1], "de") == NULL);
+  CHECK (qm_funder_rule_funder (&list[0], "de") == NULL);
+  CHECK_STRING (qm_funder_rule_funder (&list[0], "en"), "Fund");
+  qm_funder_rules_free (rules);
+  scratch_end ();
+}
+
 static void
 test_broken (void)
 {
@@ -112,6 +144,8 @@ test_shipped (void)
     {
       CHECK (strncmp (list[i].source, "http", 4) == 0);
       CHECK (list[i].seen_on.day > 0);
+      CHECK (qm_funder_rule_funder (&list[i], "de") != NULL);
+      CHECK (qm_funder_rule_text (&list[i], "de") != NULL);
     }
   qm_funder_rules_free (rules);
 }
@@ -120,6 +154,7 @@ int
 main (void)
 {
   test_read ();
+  test_languages ();
   test_broken ();
   test_shipped ();
   return check_report ();

@@ -366,6 +366,7 @@ test_contrast (void)
       g_assert_cmpfloat (contrast (&theme->faint_text, ground), >=, 4.5);
       g_assert_cmpfloat (contrast (&theme->limit, ground), >=, 4.5);
       g_assert_cmpfloat (contrast (&theme->accent, ground), >=, 3);
+      g_assert_cmpfloat (contrast (&theme->grey, ground), >=, 3);
       g_assert_cmpfloat (contrast (&theme->grid, ground), <, 3.5);
       for (guint style = 0; style < QM_PLOT_N_STYLES; style++)
         {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The user guide: every language has the same pages, every link, place on a page
-and picture exists and is used, and what is said of a menu or a button is in the
-program, in that language."""
+and picture exists and is used, what is said of a menu or a button is in the
+program, in that language, and what the program explains is in the glossary."""
 
 import html.parser
 import os
@@ -115,6 +115,32 @@ def check(language, names, texts):
             yield f'{path}: nothing leads there'
 
 
+def check_terms(language):
+    """Every term that the window explains is in the glossary, too."""
+    found = re.findall(r'^  \{ "(\w+)", N_ \(', project.read('pricing/qm-terms.c'),
+                       re.MULTILINE)
+    assert len(found) > 9
+    name = f'{GUIDE}{language}/glossary.html'
+    places = Page(project.read(name)).places
+    for term in found:
+        if term not in places:
+            yield f'{name}: has no {term}'
+
+
+def check_buttons():
+    """Buttons explain terms that there are."""
+    terms = project.read('pricing/qm-terms.c')
+    for name in project.files():
+        if not name.startswith('ui/') or not name.endswith(('.ui', '.c')):
+            continue
+        text = project.read(name)
+        for ids in re.findall(r'name="terms">([^<]*)<|"terms",\s*"([^"]*)"',
+                              text):
+            for term in ''.join(ids).split():
+                if f'{{ "{term}", N_' not in terms:
+                    yield f'{name}: there is no term {term}'
+
+
 FILES = set(name for name in project.files() if name.startswith(GUIDE))
 PAGES = {language: sorted(os.path.basename(name) for name in FILES
                           if name.startswith(f'{GUIDE}{language}/')
@@ -127,5 +153,7 @@ for each in LANGUAGES:
     problems += check(each, PAGES[each],
                       program_texts() if each == 'en'
                       else translated_texts(each))
+    problems += check_terms(each)
+problems += check_buttons()
 project.conclude(problems, [page for pages in PAGES.values()
                             for page in pages])

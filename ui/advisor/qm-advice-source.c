@@ -277,6 +277,20 @@ qm_advice_source_new (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
   return QM_PLOT_SOURCE (self);
 }
 
+void
+qm_advice_source_share (QmAdviceSource *const *sources, guint n)
+{
+  g_autofree QmAdvicePlot **plots = g_new0 (QmAdvicePlot *, n + 1);
+  guint n_plots = 0;
+
+  for (guint i = 0; i < n; i++)
+    if (sources[i]->plot != NULL)
+      plots[n_plots++] = sources[i]->plot;
+  qm_advice_plot_share (plots, n_plots);
+  for (guint i = 0; i < n; i++)
+    qm_plot_source_rebuilt (QM_PLOT_SOURCE (sources[i]), FALSE);
+}
+
 static void
 qm_advice_source_finalize (GObject *object)
 {

@@ -20,4 +20,8 @@ G_DECLARE_FINAL_TYPE (
 QmPlotSource *
 qm_advice_source_new (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind);
 
+/* Gives the plots of sources that stand side by side the same axes; to be
+ * called after they were rebuilt.  Those without a plot are left out. */
+void qm_advice_source_share (QmAdviceSource *const *sources, guint n);
+
 G_END_DECLS

@@ -4,7 +4,9 @@
 
 #include "ui/advisor/qm-plot-grid.h"
 
+#include "ui/advisor/qm-advice-source.h"
 #include "ui/qm-legend.h"
+#include "ui/qm-terms-button.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -33,9 +35,11 @@ struct _QmPlotGrid
 
   QmAdvisor *advisor;
   GtkWidget *legend;
-  guint64 told; /* what the legend is of: told_of() */
+  GtkWidget *heading; /* the legend, and what its words mean */
+  guint64 told;       /* what the legend is of: told_of() */
   GtkWidget *headings[N_KINDS];
-  GPtrArray *views[N_KINDS]; /* QmPlotView, owned as children */
+  GPtrArray *views[N_KINDS];   /* QmPlotView, owned as children */
+  GPtrArray *sources[N_KINDS]; /* QmAdviceSource, of those */
 };
 
 enum
@@ -103,7 +107,7 @@ arrange (QmPlotGrid *self, int width)
                : (width - (int) (way.columns - 1) * GAP) / (int) way.columns;
   way.n_cell_rows = way.pair ? 1 : way.rows * N_KINDS;
   way.fixed_height =
-      height_of (self->legend, width) + (int) (way.n_cell_rows - 1) * GAP;
+      height_of (self->heading, width) + (int) (way.n_cell_rows - 1) * GAP;
   for (guint i = 0; i < N_KINDS; i++)
     way.fixed_height += height_of (self->headings[i], width);
   return way;
@@ -176,7 +180,7 @@ qm_plot_grid_size_allocate (GtkWidget *widget,
   Arrangement way = arrange (self, width);
   int cell_height =
       MAX ((height - way.fixed_height) / MAX ((int) way.n_cell_rows, 1), 1);
-  int y = place_line (self, self->legend, width, 0);
+  int y = place_line (self, self->heading, width, 0);
 
   for (guint kind = 0; kind < N_KINDS; kind++)
     {
@@ -237,16 +241,30 @@ renew_legend (QmPlotGrid *self, gboolean whole)
                        (const QmPlotData *const *) plots->pdata, plots->len);
 }
 
+/* Plots side by side have the same axes. */
 static void
-update_legend (QmPlotGrid *self)
+share_axes (QmPlotGrid *self)
 {
-  renew_legend (self, TRUE);
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    for (guint i = 0; i < self->sources[kind]->len; i++)
+      g_ptr_array_add (all, g_ptr_array_index (self->sources[kind], i));
+  qm_advice_source_share ((QmAdviceSource *const *) all->pdata, all->len);
 }
 
-/* Another shortlist, or something on the plots that it leaves out. */
+/* Something on the plots that a shortlist leaves out. */
 static void
 shown_changed_cb (QmPlotGrid *self)
 {
+  renew_legend (self, FALSE);
+}
+
+/* Other axes, or another shortlist. */
+static void
+plots_changed_cb (QmPlotGrid *self)
+{
+  share_axes (self);
   renew_legend (self, FALSE);
 }
 
@@ -261,7 +279,10 @@ update_views (QmPlotGrid *self)
       GPtrArray *views = self->views[kind];
 
       while (views->len > n)
-        g_ptr_array_remove_index (views, views->len - 1);
+        {
+          g_ptr_array_remove_index (self->sources[kind], views->len - 1);
+          g_ptr_array_remove_index (views, views->len - 1);
+        }
       while (views->len < n)
         {
           g_autoptr (QmPlotSource) source =
@@ -276,10 +297,12 @@ update_views (QmPlotGrid *self)
             gtk_widget_insert_after (view, GTK_WIDGET (self),
                                      self->headings[kind]);
           g_ptr_array_add (views, view);
+          g_ptr_array_add (self->sources[kind], g_object_ref (source));
         }
       gtk_widget_set_visible (self->headings[kind], n > 1);
     }
-  update_legend (self);
+  share_axes (self);
+  renew_legend (self, TRUE);
   gtk_widget_queue_resize (GTK_WIDGET (self));
 }
 
@@ -294,13 +317,17 @@ qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor)
   if (self->advisor != NULL)
     g_signal_handlers_disconnect_by_data (self->advisor, self);
   for (guint kind = 0; kind < N_KINDS; kind++)
-    g_ptr_array_set_size (self->views[kind], 0);
+    {
+      g_ptr_array_set_size (self->views[kind], 0);
+      g_ptr_array_set_size (self->sources[kind], 0);
+    }
   g_set_object (&self->advisor, advisor);
   if (advisor != NULL)
     {
       static const char *const shown[] = { "limits-changed",
-                                           "selection-changed",
-                                           "notify::all-gpus" };
+                                           "selection-changed" };
+      static const char *const others[] = { "notify::all-gpus",
+                                            "notify::log-axes" };
 
       /* After the views have taken in what is new. */
       g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (update_views),
@@ -308,6 +335,10 @@ qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor)
       for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
         g_signal_connect_object (advisor, shown[i],
                                  G_CALLBACK (shown_changed_cb), self,
+                                 G_CONNECT_SWAPPED | G_CONNECT_AFTER);
+      for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+        g_signal_connect_object (advisor, others[i],
+                                 G_CALLBACK (plots_changed_cb), self,
                                  G_CONNECT_SWAPPED | G_CONNECT_AFTER);
     }
   update_views (self);
@@ -359,9 +390,10 @@ qm_plot_grid_dispose (GObject *object)
   for (guint kind = 0; kind < N_KINDS; kind++)
     {
       g_clear_pointer (&self->views[kind], g_ptr_array_unref);
+      g_clear_pointer (&self->sources[kind], g_ptr_array_unref);
       g_clear_pointer (&self->headings[kind], gtk_widget_unparent);
     }
-  g_clear_pointer (&self->legend, gtk_widget_unparent);
+  g_clear_pointer (&self->heading, gtk_widget_unparent);
   g_clear_object (&self->advisor);
 
   G_OBJECT_CLASS (qm_plot_grid_parent_class)->dispose (object);
@@ -406,13 +438,26 @@ add_heading (QmPlotGrid *self, const char *text)
 static void
 qm_plot_grid_init (QmPlotGrid *self)
 {
+  GtkWidget *terms;
+
   self->legend = qm_legend_new ();
-  gtk_widget_set_parent (self->legend, GTK_WIDGET (self));
+  gtk_widget_set_hexpand (self->legend, TRUE);
+  gtk_widget_set_valign (self->legend, GTK_ALIGN_CENTER);
+  terms = g_object_new (QM_TYPE_TERMS_BUTTON, "terms",
+                        "frontier measured reported predicted interval",
+                        "valign", GTK_ALIGN_START, NULL);
+  self->heading = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+  gtk_box_append (GTK_BOX (self->heading), self->legend);
+  gtk_box_append (GTK_BOX (self->heading), terms);
+  gtk_widget_set_parent (self->heading, GTK_WIDGET (self));
   self->headings[0] = add_heading (self, _ ("Overall cost"));
   self->headings[1] = add_heading (self, _ ("Cost of one experiment"));
   for (guint kind = 0; kind < N_KINDS; kind++)
-    self->views[kind] =
-        g_ptr_array_new_with_free_func ((GDestroyNotify) gtk_widget_unparent);
+    {
+      self->views[kind] =
+          g_ptr_array_new_with_free_func ((GDestroyNotify) gtk_widget_unparent);
+      self->sources[kind] = g_ptr_array_new_with_free_func (g_object_unref);
+    }
 }
 
 QmPlotView *

@@ -72,6 +72,8 @@ qm_plot_set_new (QmAdvisor *advisor, QmPlotSetKinds kinds)
     for (guint i = 0; i < set->n_topics; i++)
       if ((kinds & (1u << kind)) != 0)
         g_ptr_array_add (set->plots, make_plot (advisor, i, kind));
+  qm_advice_plot_share ((QmAdvicePlot *const *) set->plots->pdata,
+                        set->plots->len);
   return set;
 }
 

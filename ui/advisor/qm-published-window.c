@@ -10,6 +10,7 @@
 #include "ui/machine/qm-forecaster.h"
 #include "ui/qm-dialog.h"
 #include "ui/qm-input.h"
+#include "ui/qm-terms-button.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -333,6 +334,7 @@ qm_published_window_class_init (QmPublishedWindowClass *klass)
   g_type_ensure (QM_TYPE_PUBLISHED_TABLE);
   gtk_widget_class_add_binding_action (widget_class, GDK_KEY_Escape, 0,
                                        "window.close", NULL);
+  g_type_ensure (QM_TYPE_TERMS_BUTTON);
   gtk_widget_class_set_template_from_resource (
       widget_class,
       "/org/quartermaster/Quartermaster/ui/qm-published-window.ui");

@@ -13,6 +13,7 @@
 #include "ui/advisor/qm-report-print.h"
 #include "ui/advisor/qm-results-files.h"
 #include "ui/advisor/qm-year-view.h"
+#include "ui/qm-terms-button.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -433,6 +434,7 @@ qm_results_view_class_init (QmResultsViewClass *klass)
       g_signal_new ("message", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
                     NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 
+  g_type_ensure (QM_TYPE_TERMS_BUTTON);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-results-view.ui");
   gtk_widget_class_bind_template_child (widget_class, QmResultsView, toolbar);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "ui/machine/qm-machine-page-private.h"
+#include "ui/qm-terms-button.h"
 #include "ui/qm-toasts.h"
 
 #include <glib/gi18n-lib.h>
@@ -428,6 +429,7 @@ qm_machine_page_class_init (QmMachinePageClass *klass)
       g_signal_new ("show-plots", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST,
                     0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 
+  g_type_ensure (QM_TYPE_TERMS_BUTTON);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-machine-page.ui");
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, overlay);

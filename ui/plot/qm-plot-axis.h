@@ -71,6 +71,14 @@ void qm_plot_ticks_init (QmPlotTicks *ticks,
                          QmPlotText *text);
 void qm_plot_ticks_clear (QmPlotTicks *ticks);
 
+/* The day that a number of days since 1970-01-01 comes to; NULL: none that has
+ * a name.  (transfer full) */
+GDateTime *qm_plot_date (double days);
+
+/* Days since 1970-01-01 of the first of a month (1 to 12); NaN: it has no
+ * name. */
+double qm_plot_days_of_month (int year, int month);
+
 /* Writes the labels of values that rise, with as many digits as tell them
  * apart. */
 void qm_plot_tick_labels (QmPlotTick *ticks, guint n, const QmPlotAxis *axis);

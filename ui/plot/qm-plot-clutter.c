@@ -9,7 +9,7 @@
 /* A share of more markers than this tells as much as all of them. */
 #define ENOUGH 2000
 
-#define CELL      8.0
+#define CELL      5.0
 #define MAX_CELLS 512 /* a side */
 
 /* What it costs to cover another label, in cells with a marker, and to be a
@@ -104,6 +104,56 @@ add_bars (QmPlotClutter *clutter,
     }
 }
 
+/* A line that runs along an axis, or its corners where it does not. */
+static void
+add_line (QmPlotClutter *clutter, double x1, double y1, double x2, double y2)
+{
+  const int steps =
+      fabs (x2 - x1) < 1 || fabs (y2 - y1) < 1
+          ? 1
+          : (int) CLAMP (hypot (x2 - x1, y2 - y1) / CELL, 1, MAX_CELLS);
+  const double dx = (x2 - x1) / steps, dy = (y2 - y1) / steps;
+
+  for (int i = 0; i < steps; i++)
+    add_box (clutter, &(QmPlotBox){ MIN (x1 + i * dx, x1 + (i + 1) * dx),
+                                    MIN (y1 + i * dy, y1 + (i + 1) * dy),
+                                    fabs (dx) + 1, fabs (dy) + 1 });
+}
+
+/* The line of the frontier, as it is drawn. */
+static void
+add_frontier (QmPlotClutter *clutter,
+              const QmPlotData *data,
+              const QmPlotProjection *projection)
+{
+  double last_x = NAN, last_y = NAN;
+
+  for (guint i = 0; i < data->n_frontier; i++)
+    {
+      QmPlotPoint point;
+      double x, y;
+
+      if (data->frontier[i] < 0 || (guint) data->frontier[i] >= data->n_points)
+        continue;
+      point = data->points[data->frontier[i]];
+      point.flags &= (guint8) ~QM_PLOT_POINT_HIDDEN;
+      if (!qm_plot_point_drawable (data, &point))
+        continue;
+      qm_plot_project (projection, point.x, point.y, &x, &y);
+      if (isfinite (last_x) && isfinite (x) && data->stairs)
+        {
+          add_line (clutter, last_x, last_y, MAX (last_x, x), MIN (last_y, y));
+          add_line (clutter, MAX (last_x, x), MIN (last_y, y), x, y);
+        }
+      else if (isfinite (last_x) && isfinite (x))
+        {
+          add_line (clutter, last_x, last_y, x, y);
+        }
+      last_x = x;
+      last_y = y;
+    }
+}
+
 static void
 sum_up (QmPlotClutter *clutter)
 {
@@ -166,6 +216,7 @@ qm_plot_clutter_init (QmPlotClutter *clutter,
       if (bars)
         add_bars (clutter, data, &projection, &spots[i]);
     }
+  add_frontier (clutter, data, &projection);
   accumulate (clutter);
 }
 
@@ -221,6 +272,78 @@ push_within (QmPlotBox *box, const QmPlotBox *bounds)
   box->y = MAX (box->y, bounds->y);
 }
 
+/* Best directions first. */
+static const double directions[][2] = {
+  { 1, 0 },     { -1, 0 },      { 0, -1 },     { 0, 1 },    { 0.8, -0.7 },
+  { 0.8, 0.7 }, { -0.8, -0.7 }, { -0.8, 0.7 }, { 0.5, -1 }, { -0.5, -1 },
+};
+
+/* The box beside a marker, so far in a direction from its middle. */
+static QmPlotBox
+beside (const QmPlotBox *box,
+        double x,
+        double y,
+        double reach,
+        const double direction[2])
+{
+  double dx = direction[0];
+  double dy = direction[1];
+
+  return (QmPlotBox){ x + dx * reach + (dx - 1) / 2 * box->width,
+                      y + dy * reach + (dy - 1) / 2 * box->height, box->width,
+                      box->height };
+}
+
+/* How many cells two boxes share. */
+static int
+shared_cells (const QmPlotClutter *clutter,
+              const QmPlotBox *a,
+              const QmPlotBox *b)
+{
+  int column[2], row[2], column_end[2], row_end[2];
+  int columns, rows;
+
+  cells_of (clutter, a, &column[0], &row[0], &column_end[0], &row_end[0]);
+  cells_of (clutter, b, &column[1], &row[1], &column_end[1], &row_end[1]);
+  columns = MIN (column_end[0], column_end[1]) - MAX (column[0], column[1]);
+  rows = MIN (row_end[0], row_end[1]) - MAX (row[0], row[1]);
+  return MAX (columns, 0) * MAX (rows, 0);
+}
+
+gboolean
+qm_plot_clutter_find_free (const QmPlotClutter *clutter,
+                           const QmPlotBox *bounds,
+                           double x,
+                           double y,
+                           double radius,
+                           QmPlotBox *box)
+{
+  static const double ways[][2] = { { 1, 0 },   { -1, 0 },  { 0, -1 },
+                                    { 0, 1 },   { -1, 1 },  { 1, -1 },
+                                    { 1, 1 },   { -1, -1 }, { -0.5, 1 },
+                                    { 0.5, -1 } };
+  static const double distances[] = { 1, 5, 10 };
+  const QmPlotBox own = { x - radius, y - radius, 2 * radius, 2 * radius };
+
+  for (guint i = 0; i < G_N_ELEMENTS (distances); i++)
+    for (guint j = 0; j < G_N_ELEMENTS (ways); j++)
+      {
+        QmPlotBox candidate =
+            beside (box, x, y, radius + distances[i], ways[j]);
+
+        if (is_within (&candidate, bounds)
+            && !qm_plot_boxes_meet (&candidate, &own)
+            && qm_plot_clutter_cost (clutter, &candidate)
+                       - shared_cells (clutter, &candidate, &own)
+                   <= 0)
+          {
+            *box = candidate;
+            return TRUE;
+          }
+      }
+  return FALSE;
+}
+
 double
 qm_plot_clutter_place (const QmPlotClutter *clutter,
                        const QmPlotBox *bounds,
@@ -230,11 +353,6 @@ qm_plot_clutter_place (const QmPlotClutter *clutter,
                        gboolean near,
                        QmPlotBox *box)
 {
-  /* Best directions first. */
-  static const double directions[][2] = {
-    { 1, 0 },     { -1, 0 },      { 0, -1 },     { 0, 1 },    { 0.8, -0.7 },
-    { 0.8, 0.7 }, { -0.8, -0.7 }, { -0.8, 0.7 }, { 0.5, -1 }, { -0.5, -1 },
-  };
   static const double distances[] = { 5, 22, 44, 70 };
   guint n_distances = near ? 1 : G_N_ELEMENTS (distances);
   QmPlotBox found = { 0, 0, box->width, box->height };
@@ -244,12 +362,8 @@ qm_plot_clutter_place (const QmPlotClutter *clutter,
   for (guint i = 0; i < n_distances; i++)
     for (guint j = 0; j < G_N_ELEMENTS (directions); j++)
       {
-        double reach = radius + distances[i];
-        double dx = directions[j][0];
-        double dy = directions[j][1];
-        QmPlotBox candidate = { x + dx * reach + (dx - 1) / 2 * box->width,
-                                y + dy * reach + (dy - 1) / 2 * box->height,
-                                box->width, box->height };
+        QmPlotBox candidate =
+            beside (box, x, y, radius + distances[i], directions[j]);
         double cost = DISTANCE_COST * i + 0.1 * j;
 
         if (!is_within (&candidate, bounds))

@@ -8,15 +8,18 @@
 
 G_BEGIN_DECLS
 
-/* Counts of markers and bars on a coarse grid, summed so that those under any
- * box are known from four of them, and the boxes of labels. */
+#define QM_PLOT_MAX_LABELS 32
+
+/* Counts of markers, bars and steps of the frontier on a coarse grid, summed so
+ * that those under any box are known from four of them, and the boxes of
+ * labels. */
 typedef struct
 {
   QmPlotBox area; /* the plotting area */
   int columns, rows;
   double columns_per_unit, rows_per_unit;
   int *sums; /* (columns + 1) x (rows + 1) */
-  QmPlotBox taken[8];
+  QmPlotBox taken[QM_PLOT_MAX_LABELS];
   guint n_taken;
 } QmPlotClutter;
 
@@ -45,5 +48,14 @@ double qm_plot_clutter_place (const QmPlotClutter *clutter,
                               double radius,
                               gboolean near,
                               QmPlotBox *box);
+
+/* Moves a box of a given size right beside such a marker, to where it covers
+ * nothing.  Returns FALSE where there is no such place within `bounds`. */
+gboolean qm_plot_clutter_find_free (const QmPlotClutter *clutter,
+                                    const QmPlotBox *bounds,
+                                    double x,
+                                    double y,
+                                    double radius,
+                                    QmPlotBox *box);
 
 G_END_DECLS

@@ -53,6 +53,7 @@ qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data)
       found.styles |= 1u << qm_plot_point_style (data, point);
       found.provenances |= 1u << MIN (point->provenance, 7);
       found.crossed |= (point->flags & QM_PLOT_POINT_CROSSED) != 0;
+      found.grey |= (point->flags & QM_PLOT_POINT_GREY) != 0;
     }
   found.x.known = found.n > found.n_zero;
   found.y.known = found.n > 0;

@@ -96,6 +96,7 @@ draw_bars_of (cairo_t *cr,
               const QmPlotLayout *layout,
               const QmPlotProjection *projection,
               guint index,
+              gboolean grey,
               double alpha)
 {
   const QmPlotPoint *point = &data->points[index];
@@ -104,7 +105,9 @@ draw_bars_of (cairo_t *cr,
   const QmPlotInterval *of_y =
       qm_plot_interval_at (&data->y, data->y_intervals, index);
   const QmPlotColor *color =
-      &theme->palette[qm_plot_point_style (data, point) % QM_PLOT_N_STYLES];
+      grey ? &theme->grey
+           : &theme->palette[qm_plot_point_style (data, point)
+                             % QM_PLOT_N_STYLES];
 
   if (of_x == NULL && of_y == NULL)
     return;
@@ -166,8 +169,12 @@ qm_plot_draw_intervals (cairo_t *cr,
   alpha = qm_plot_bars_are_many (data, spots, n) ? FAINT : 1;
   qm_plot_projection_init (&projection, &frame->layout);
   for (guint i = 0; i < n; i++)
-    draw_bars_of (cr, data, theme, &frame->layout, &projection, spots[i].index,
-                  alpha);
+    {
+      guint index = spots[i].index;
+
+      draw_bars_of (cr, data, theme, &frame->layout, &projection, index,
+                    data->points[index].flags & QM_PLOT_POINT_GREY, alpha);
+    }
 }
 
 void
@@ -180,5 +187,5 @@ qm_plot_draw_interval (cairo_t *cr,
   QmPlotProjection projection;
 
   qm_plot_projection_init (&projection, layout);
-  draw_bars_of (cr, data, theme, layout, &projection, index, 1);
+  draw_bars_of (cr, data, theme, layout, &projection, index, FALSE, 1);
 }

@@ -124,6 +124,8 @@ qm_plot_legend_add (QmPlotLegend *legend,
            symbol);
   if (contents->crossed)
     add (legend, text, QM_PLOT_ENTRY_CROSSED, 0, data->crossed_name, symbol);
+  if (contents->grey)
+    add (legend, text, QM_PLOT_ENTRY_GREY, 0, data->grey_name, symbol);
   if (data->n_frontier > 1)
     add (legend, text, QM_PLOT_ENTRY_FRONTIER, 0, data->frontier_name,
          LINE_LENGTH);
@@ -282,6 +284,10 @@ draw_symbol (const QmPlotEntry *entry,
     case QM_PLOT_ENTRY_CROSSED:
       neutral_marker (&marker, theme, SYMBOL_SIZE, QM_PLOT_PUBLISHED,
                       QM_PLOT_POINT_CROSSED);
+      break;
+    case QM_PLOT_ENTRY_GREY:
+      qm_plot_marker_init (&marker, theme, 0, SYMBOL_SIZE, QM_PLOT_PUBLISHED,
+                           QM_PLOT_POINT_GREY);
       break;
     case QM_PLOT_ENTRY_FRONTIER:
       qm_plot_set_frontier_line (cr, theme);

@@ -130,7 +130,9 @@ qm_plot_marker_init (QmPlotMarker *marker,
                      guint provenance,
                      guint flags)
 {
-  const QmPlotColor *color = &theme->palette[style % QM_PLOT_N_STYLES];
+  const QmPlotColor *color = flags & QM_PLOT_POINT_GREY
+                                 ? &theme->grey
+                                 : &theme->palette[style % QM_PLOT_N_STYLES];
   QmPlotColor stroke = *color;
   double fill = FILL_PUBLISHED;
   double dim =
@@ -142,7 +144,7 @@ qm_plot_marker_init (QmPlotMarker *marker,
   if (provenance == QM_PLOT_MEASURED)
     {
       fill = FILL_MEASURED;
-      stroke = theme->text;
+      stroke = flags & QM_PLOT_POINT_GREY ? theme->faint_text : theme->text;
       marker->stroke_width = STROKE_HEAVY;
     }
   else if (provenance == QM_PLOT_PREDICTED)

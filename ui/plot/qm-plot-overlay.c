@@ -2,93 +2,23 @@
 
 #include "config.h"
 
-#include "ui/plot/qm-plot-clutter.h"
-#include "ui/plot/qm-plot-private.h"
+#include "ui/plot/qm-plot-overlay.h"
 
 #include <math.h>
-#include <string.h>
 
-#define LIMIT_WIDTH  1.5
-#define EXCLUDED     0.07 /* opacity of the shade */
-#define LABEL_X      6.0  /* padding of a label's box */
-#define LABEL_Y      3.0
-#define LABEL_RADIUS 5.0
-#define EDGE         3.0 /* labels keep this far from the edges */
-#define HALO         0.6 /* behind labels without a border */
+#define LIMIT_WIDTH 1.5
+#define EXCLUDED    0.07 /* opacity of the shade */
+#define RING_GAP    2.5  /* from the marker to a ring */
+#define RING_WIDTH  1.6
 
-#define RING_GAP         2.5 /* from the marker to a ring */
-#define RING_WIDTH       1.6
-#define RECOMMENDED_GAP  4.5
-#define RECOMMENDED_RING 2.4
+/* Of more points of a series than this none but the hovered one is coloured. */
+#define MAX_COLOURED 150
 
-/* Widths of labels, as shares of the width that there is. */
-#define MAX_LABEL_SHARE 0.6
-#define MAX_RECOMMENDED 0.6
-
-/* Narrower plots, small multiples mostly, have no room for the name of a limit
- * where points are. */
-#define SMALL_WIDTH   280
-#define MAX_HOVER_EMS 26
-
-typedef struct
-{
-  cairo_t *cr;
-  const QmPlotData *data;
-  const QmPlotTheme *theme;
-  const QmPlotFrame *frame;
-  const QmPlotLayout *layout;
-  QmPlotText text;
-  QmPlotClutter clutter;
-  gboolean faint_bars;
-  QmPlotBox area; /* where labels may be */
-} Overlay;
-
-/* Parts of a label's box. */
-typedef struct
-{
-  const QmPlotColor *text;
-  const QmPlotColor *border; /* NULL: none */
-  double opacity;
-} LabelStyle;
-
-/* A background that labels can be read on, whatever lies below. */
-static void
-set_halo (cairo_t *cr, const QmPlotTheme *theme, double alpha)
+void
+qm_plot_overlay_set_halo (cairo_t *cr, const QmPlotTheme *theme, double alpha)
 {
   cairo_set_source_rgba (cr, theme->background.red, theme->background.green,
                          theme->background.blue, alpha);
-}
-
-/* Draws what the text has taken up in a rounded box. */
-static void
-draw_label (Overlay *overlay, const QmPlotBox *box, const LabelStyle *style)
-{
-  cairo_t *cr = overlay->cr;
-
-  qm_plot_rounded_box (cr, box, LABEL_RADIUS);
-  set_halo (cr, overlay->theme, style->opacity);
-  if (style->border != NULL)
-    {
-      cairo_fill_preserve (cr);
-      qm_plot_set_color (cr, style->border, 1);
-      cairo_set_line_width (cr, 1);
-      cairo_stroke (cr);
-    }
-  else
-    {
-      cairo_fill (cr);
-    }
-  qm_plot_set_color (cr, style->text, 1);
-  qm_plot_text_show (&overlay->text, cr, box->x + LABEL_X, box->y + LABEL_Y);
-}
-
-/* The size of a box around what the text has taken up. */
-static void
-measure_label (Overlay *overlay, QmPlotBox *box)
-{
-  qm_plot_text_get_size (&overlay->text, &box->width, &box->height);
-  box->width = ceil (box->width) + 2 * LABEL_X;
-  box->height = ceil (box->height) + 2 * LABEL_Y;
 }
 
 /* --- Frontier ------------------------------------------------------------ */
@@ -151,7 +81,7 @@ add_step (cairo_t *cr, gboolean stairs, const Disc *one, const Disc *next)
 
 /* The line is what it is, also where markers are left out. */
 static void
-draw_frontier (Overlay *overlay)
+draw_frontier (QmPlotOverlay *overlay)
 {
   const QmPlotData *data = overlay->data;
   Disc last = { 0, 0, -1 };
@@ -184,13 +114,13 @@ draw_frontier (Overlay *overlay)
 
 /* Whether it lies in the break: beyond zero, before all that is above. */
 static gboolean
-is_zero_limit (const Overlay *overlay)
+is_zero_limit (const QmPlotOverlay *overlay)
 {
   return overlay->data->x.limit == 0 && qm_plot_has_zero (overlay->layout);
 }
 
-static gboolean
-has_limit (const Overlay *overlay, gboolean vertical)
+gboolean
+qm_plot_overlay_has_limit (const QmPlotOverlay *overlay, gboolean vertical)
 {
   const QmPlotAxis *axis = vertical ? &overlay->data->y : &overlay->data->x;
 
@@ -199,10 +129,10 @@ has_limit (const Overlay *overlay, gboolean vertical)
              || (!vertical && is_zero_limit (overlay)));
 }
 
-/* Where the limit of an axis lies, kept within the plotting area; `beyond`
- * becomes -1 or 1 where it really lies before or after it. */
-static double
-limit_position (const Overlay *overlay, gboolean vertical, int *beyond)
+double
+qm_plot_overlay_limit (const QmPlotOverlay *overlay,
+                       gboolean vertical,
+                       int *beyond)
 {
   const QmPlotLayout *layout = overlay->layout;
   double x = layout->left;
@@ -225,17 +155,17 @@ limit_position (const Overlay *overlay, gboolean vertical, int *beyond)
 
 /* Shades what lies beyond the limits; where two overlap no more than once. */
 static void
-shade_excluded (Overlay *overlay)
+shade_excluded (QmPlotOverlay *overlay)
 {
   const QmPlotLayout *layout = overlay->layout;
   int beyond;
   double right = layout->right;
   double top = layout->top;
 
-  if (has_limit (overlay, FALSE))
-    right = limit_position (overlay, FALSE, &beyond);
-  if (has_limit (overlay, TRUE))
-    top = limit_position (overlay, TRUE, &beyond);
+  if (qm_plot_overlay_has_limit (overlay, FALSE))
+    right = qm_plot_overlay_limit (overlay, FALSE, &beyond);
+  if (qm_plot_overlay_has_limit (overlay, TRUE))
+    top = qm_plot_overlay_limit (overlay, TRUE, &beyond);
   if (right < layout->right)
     cairo_rectangle (overlay->cr, right, layout->top, layout->right - right,
                      layout->bottom - layout->top);
@@ -247,7 +177,7 @@ shade_excluded (Overlay *overlay)
 }
 
 static void
-draw_limit_lines (Overlay *overlay)
+draw_limit_lines (QmPlotOverlay *overlay)
 {
   const QmPlotLayout *layout = overlay->layout;
   int beyond;
@@ -255,102 +185,29 @@ draw_limit_lines (Overlay *overlay)
 
   qm_plot_set_color (overlay->cr, &overlay->theme->limit, 1);
   cairo_set_line_cap (overlay->cr, CAIRO_LINE_CAP_BUTT);
-  if (has_limit (overlay, FALSE))
+  if (qm_plot_overlay_has_limit (overlay, FALSE))
     {
-      at = limit_position (overlay, FALSE, &beyond);
+      at = qm_plot_overlay_limit (overlay, FALSE, &beyond);
       if (beyond == 0)
         qm_plot_straight_line (overlay->cr, at, layout->top, at, layout->bottom,
                                LIMIT_WIDTH);
     }
-  if (has_limit (overlay, TRUE))
+  if (qm_plot_overlay_has_limit (overlay, TRUE))
     {
-      at = limit_position (overlay, TRUE, &beyond);
+      at = qm_plot_overlay_limit (overlay, TRUE, &beyond);
       if (beyond == 0)
         qm_plot_straight_line (overlay->cr, layout->zero_left, at,
                                layout->right, at, LIMIT_WIDTH);
     }
 }
 
-/* The label, with an arrow to where the limit is when it is out of sight. */
-static char *
-limit_text (const QmPlotAxis *axis, gboolean vertical, int beyond)
-{
-  if (beyond < 0)
-    return g_strconcat (vertical ? "↓ " : "← ", axis->limit_label, NULL);
-  if (beyond > 0)
-    return g_strconcat (axis->limit_label, vertical ? " ↑" : " →", NULL);
-  return g_strdup (axis->limit_label);
-}
-
-/* Moves the label of a limit along its line to where it covers nothing. Returns
- * FALSE where there is no such place. */
-static gboolean
-move_along (const Overlay *overlay, gboolean vertical, QmPlotBox *box)
-{
-  const QmPlotBox *area = &overlay->area;
-  QmPlotBox moved = *box;
-
-  while (moved.x >= area->x && moved.y + moved.height <= area->y + area->height)
-    {
-      if (qm_plot_clutter_cost (&overlay->clutter, &moved) <= 0)
-        {
-          *box = moved;
-          return TRUE;
-        }
-      if (vertical)
-        moved.x -= box->height;
-      else
-        moved.y += box->height;
-    }
-  return FALSE;
-}
-
-static void
-draw_limit_label (Overlay *overlay, gboolean vertical)
-{
-  const QmPlotAxis *axis = vertical ? &overlay->data->y : &overlay->data->x;
-  const QmPlotBox *area = &overlay->area;
-  LabelStyle style = { &overlay->theme->limit, NULL, HALO };
-  g_autofree char *label = NULL;
-  QmPlotBox box;
-  int beyond;
-  double at;
-
-  if (!has_limit (overlay, vertical) || axis->limit_label == NULL
-      || *axis->limit_label == '\0')
-    return;
-  at = limit_position (overlay, vertical, &beyond);
-  label = limit_text (axis, vertical, beyond);
-  qm_plot_text_set (&overlay->text, label, QM_PLOT_FONT_NORMAL,
-                    area->width * MAX_LABEL_SHARE);
-  measure_label (overlay, &box);
-  if (box.width > area->width || box.height > area->height)
-    return;
-  /* Beyond the line, at the end away from the origin, if it fits there. */
-  box.x = vertical ? area->x + area->width - box.width : at + EDGE;
-  box.y = vertical ? at - EDGE - box.height : area->y;
-  if (!vertical && box.x + box.width > area->x + area->width)
-    box.x = at - EDGE - box.width;
-  if (vertical && box.y < area->y)
-    box.y = at + EDGE;
-  box.x = CLAMP (box.x, area->x, area->x + area->width - box.width);
-  box.y = CLAMP (box.y, area->y, area->y + area->height - box.height);
-  for (guint i = 0; i < overlay->clutter.n_taken; i++)
-    if (qm_plot_boxes_meet (&box, &overlay->clutter.taken[i]))
-      box.y = MIN (overlay->clutter.taken[i].y
-                       + overlay->clutter.taken[i].height + 1,
-                   area->y + area->height - box.height);
-  if (area->width < SMALL_WIDTH && !move_along (overlay, vertical, &box))
-    return;
-  draw_label (overlay, &box, &style);
-  qm_plot_clutter_take (&overlay->clutter, &box);
-}
-
 /* --- Single points ------------------------------------------------------- */
 
-/* Where a point lies.  Returns NULL where it is not in sight. */
-static const QmPlotPoint *
-locate (const Overlay *overlay, int index, double *x, double *y)
+const QmPlotPoint *
+qm_plot_overlay_locate (const QmPlotOverlay *overlay,
+                        int index,
+                        double *x,
+                        double *y)
 {
   const QmPlotLayout *layout = overlay->layout;
   const QmPlotPoint *point = qm_plot_point_at (overlay->data, index);
@@ -362,8 +219,8 @@ locate (const Overlay *overlay, int index, double *x, double *y)
   return point;
 }
 
-static double
-reach_of (const Overlay *overlay, const QmPlotPoint *point)
+double
+qm_plot_overlay_reach (const QmPlotOverlay *overlay, const QmPlotPoint *point)
 {
   QmPlotMarker marker;
 
@@ -373,10 +230,69 @@ reach_of (const Overlay *overlay, const QmPlotPoint *point)
   return qm_plot_marker_reach (&marker);
 }
 
-/* Draws a marker again, above the others, with bars that are faint without it,
- * and a ring around it. */
+/* What a point is without its grey. */
+static guint
+in_colour (const QmPlotPoint *point)
+{
+  return point->flags & (guint) ~QM_PLOT_POINT_GREY;
+}
+
+/* Draws a marker over what has been drawn of the point, which does not show
+ * through where that was grey. */
 static void
-draw_ring (Overlay *overlay,
+draw_anew (QmPlotOverlay *overlay,
+           const QmPlotPoint *point,
+           const QmPlotMarker *marker,
+           double x,
+           double y)
+{
+  QmPlotMarker ground = *marker;
+
+  if ((point->flags & QM_PLOT_POINT_GREY) != 0)
+    {
+      ground.fill = ground.stroke = overlay->theme->background;
+      ground.fill.alpha = ground.stroke.alpha = 1;
+      ground.cross_arm = 0;
+      qm_plot_marker_draw (&ground, overlay->cr, x, y);
+    }
+  qm_plot_marker_draw (marker, overlay->cr, x, y);
+}
+
+/* Gives the other points of a point's series their colour, where they are few
+ * enough to be looked at. */
+static void
+colour_series (QmPlotOverlay *overlay, int index)
+{
+  const QmPlotData *data = overlay->data;
+  const QmPlotPoint *marked = qm_plot_point_at (data, index);
+  guint n = 0;
+
+  if (marked == NULL)
+    return;
+  for (guint i = 0; i < overlay->n_spots; i++)
+    n += data->points[overlay->spots[i].index].series == marked->series;
+  if (n > MAX_COLOURED)
+    return;
+  for (guint i = 0; i < overlay->n_spots; i++)
+    {
+      const QmPlotSpot *spot = &overlay->spots[i];
+      const QmPlotPoint *point = &data->points[spot->index];
+      QmPlotMarker marker;
+
+      if (point->series != marked->series
+          || (point->flags & QM_PLOT_POINT_GREY) == 0)
+        continue;
+      qm_plot_marker_init (&marker, overlay->theme,
+                           qm_plot_point_style (data, point), point->weight,
+                           point->provenance, in_colour (point));
+      draw_anew (overlay, point, &marker, spot->x, spot->y);
+    }
+}
+
+/* Draws a marker again in its colour, above the others, with bars that are
+ * faint without it, and a ring around it. */
+static void
+draw_ring (QmPlotOverlay *overlay,
            int index,
            const QmPlotColor *color,
            double gap,
@@ -389,19 +305,19 @@ draw_ring (Overlay *overlay,
   double x;
   double y;
 
-  point = locate (overlay, index, &x, &y);
+  point = qm_plot_overlay_locate (overlay, index, &x, &y);
   if (point == NULL)
     return;
   qm_plot_marker_init (&marker, overlay->theme,
                        qm_plot_point_style (overlay->data, point),
-                       point->weight, point->provenance, point->flags);
-  if (overlay->faint_bars)
+                       point->weight, point->provenance, in_colour (point));
+  if (overlay->faint_bars || (point->flags & QM_PLOT_POINT_GREY) != 0)
     qm_plot_draw_interval (cr, overlay->data, overlay->theme, overlay->layout,
                            (guint) index);
-  qm_plot_marker_draw (&marker, cr, x, y);
+  draw_anew (overlay, point, &marker, x, y);
   radius = qm_plot_marker_reach (&marker) + gap;
   cairo_arc (cr, x, y, radius, 0, 2 * G_PI);
-  set_halo (cr, overlay->theme, 0.8);
+  qm_plot_overlay_set_halo (cr, overlay->theme, 0.8);
   cairo_set_line_width (cr, width + 2);
   cairo_stroke_preserve (cr);
   qm_plot_set_color (cr, color, 1);
@@ -409,109 +325,19 @@ draw_ring (Overlay *overlay,
   cairo_stroke (cr);
 }
 
-/* A thin line from a ring to a label that had to go further away. */
 static void
-draw_leader (
-    Overlay *overlay, double x, double y, double radius, const QmPlotBox *box)
-{
-  double end_x = CLAMP (x, box->x, box->x + box->width);
-  double end_y = CLAMP (y, box->y, box->y + box->height);
-  double length = hypot (end_x - x, end_y - y);
-
-  if (length <= radius + 2)
-    return;
-  cairo_move_to (overlay->cr, x + (end_x - x) * radius / length,
-                 y + (end_y - y) * radius / length);
-  cairo_line_to (overlay->cr, end_x, end_y);
-  qm_plot_set_color (overlay->cr, &overlay->theme->accent, 0.7);
-  cairo_set_line_width (overlay->cr, 1);
-  cairo_stroke (overlay->cr);
-}
-
-/* Takes up the label of the recommended point, or the short one where it would
- * hide half of the plot.  Returns FALSE where neither fits. */
-static gboolean
-set_recommended_text (Overlay *overlay, QmPlotBox *box)
-{
-  const char *labels[] = { overlay->data->recommended_label,
-                           overlay->data->recommended_short };
-
-  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
-    {
-      if (labels[i] == NULL || *labels[i] == '\0')
-        continue;
-      qm_plot_text_set (&overlay->text, labels[i], QM_PLOT_FONT_STRONG,
-                        overlay->area.width * 2);
-      measure_label (overlay, box);
-      if (box->width <= overlay->area.width * MAX_RECOMMENDED
-          && box->height <= overlay->area.height)
-        return TRUE;
-    }
-  return FALSE;
-}
-
-static void
-draw_recommended_label (Overlay *overlay)
-{
-  LabelStyle style = { &overlay->theme->text, &overlay->theme->accent, 0.94 };
-  const QmPlotPoint *point;
-  QmPlotBox box;
-  double distance;
-  double radius;
-  double x;
-  double y;
-
-  point = locate (overlay, overlay->data->recommended, &x, &y);
-  if (point == NULL || !set_recommended_text (overlay, &box))
-    return;
-  radius = reach_of (overlay, point) + RECOMMENDED_GAP + RECOMMENDED_RING / 2;
-  distance = qm_plot_clutter_place (&overlay->clutter, &overlay->area, x, y,
-                                    radius, FALSE, &box);
-  if (distance > 10)
-    draw_leader (overlay, x, y, radius, &box);
-  draw_label (overlay, &box, &style);
-  qm_plot_clutter_take (&overlay->clutter, &box);
-}
-
-static void
-draw_hovered_label (Overlay *overlay)
-{
-  LabelStyle style = { &overlay->theme->text, &overlay->theme->faint_text,
-                       0.97 };
-  const QmPlotLayout *layout = overlay->layout;
-  QmPlotBox bounds = { EDGE, EDGE, layout->width - 2 * EDGE,
-                       layout->height - 2 * EDGE };
-  const char *label = overlay->data->hovered_label;
-  const QmPlotPoint *point;
-  QmPlotBox box;
-  double x;
-  double y;
-
-  point = locate (overlay, overlay->data->hovered, &x, &y);
-  if (point == NULL || label == NULL || *label == '\0'
-      || bounds.width < 4 * LABEL_X || bounds.height < 4 * LABEL_Y)
-    return;
-  qm_plot_text_set_lines (&overlay->text, label,
-                          MIN (bounds.width - 2 * LABEL_X,
-                               MAX_HOVER_EMS * overlay->text.size));
-  measure_label (overlay, &box);
-  qm_plot_clutter_place (&overlay->clutter, &bounds, x, y,
-                         reach_of (overlay, point) + RING_GAP + RING_WIDTH,
-                         TRUE, &box);
-  draw_label (overlay, &box, &style);
-}
-
-static void
-draw_marks (Overlay *overlay)
+draw_marks (QmPlotOverlay *overlay)
 {
   const QmPlotData *data = overlay->data;
   const QmPlotTheme *theme = overlay->theme;
-  double selected_gap = data->selected == data->recommended
-                            ? RECOMMENDED_GAP + RECOMMENDED_RING + 1.5
-                            : RING_GAP;
+  double selected_gap =
+      data->selected == data->recommended
+          ? QM_PLOT_RECOMMENDED_GAP + QM_PLOT_RECOMMENDED_RING + 1.5
+          : RING_GAP;
 
-  draw_ring (overlay, data->recommended, &theme->accent, RECOMMENDED_GAP,
-             RECOMMENDED_RING);
+  colour_series (overlay, data->hovered);
+  draw_ring (overlay, data->recommended, &theme->accent,
+             QM_PLOT_RECOMMENDED_GAP, QM_PLOT_RECOMMENDED_RING);
   draw_ring (overlay, data->selected, &theme->text, selected_gap, RING_WIDTH);
   if (data->hovered != data->selected && data->hovered != data->recommended)
     draw_ring (overlay, data->hovered, &theme->faint_text, RING_GAP,
@@ -527,11 +353,19 @@ qm_plot_draw_overlay (cairo_t *cr,
                       guint n)
 {
   const QmPlotLayout *layout = &frame->layout;
-  Overlay overlay = { cr, data, theme, frame, layout };
+  QmPlotOverlay overlay = { .cr = cr,
+                            .data = data,
+                            .theme = theme,
+                            .frame = frame,
+                            .layout = layout,
+                            .spots = spots,
+                            .n_spots = n };
 
-  overlay.area = (QmPlotBox){ layout->zero_left + EDGE, layout->top + EDGE,
-                              layout->right - layout->zero_left - 2 * EDGE,
-                              layout->bottom - layout->top - 2 * EDGE };
+  overlay.area =
+      (QmPlotBox){ layout->zero_left + QM_PLOT_LABEL_EDGE,
+                   layout->top + QM_PLOT_LABEL_EDGE,
+                   layout->right - layout->zero_left - 2 * QM_PLOT_LABEL_EDGE,
+                   layout->bottom - layout->top - 2 * QM_PLOT_LABEL_EDGE };
   qm_plot_text_init (&overlay.text, theme, cr);
   qm_plot_clutter_init (&overlay.clutter, data, theme, layout, spots, n);
   overlay.faint_bars = qm_plot_bars_are_many (data, spots, n);
@@ -542,10 +376,7 @@ qm_plot_draw_overlay (cairo_t *cr,
   draw_limit_lines (&overlay);
   draw_marks (&overlay);
   cairo_restore (cr);
-  draw_limit_label (&overlay, FALSE);
-  draw_limit_label (&overlay, TRUE);
-  draw_recommended_label (&overlay);
-  draw_hovered_label (&overlay);
+  qm_plot_draw_labels (&overlay);
   qm_plot_clutter_clear (&overlay.clutter);
   qm_plot_text_clear (&overlay.text);
 }

@@ -15,7 +15,7 @@
 /* So many points cannot be told one from the other. */
 #define CROWD 4000
 
-G_STATIC_ASSERT (QM_PLOT_N_RANKS <= 256);
+G_STATIC_ASSERT (QM_PLOT_N_RANKS <= G_MAXUINT16);
 
 const QmPlotPoint *
 qm_plot_point_at (const QmPlotData *data, int index)
@@ -68,8 +68,11 @@ qm_plot_point_rank (const QmPlotPoint *point)
 {
   guint rank = QM_PLOT_WEIGHT_MAX - qm_plot_weight_size (point->weight);
 
-  return point->flags & QM_PLOT_POINT_DIMMED ? rank
-                                             : rank + QM_PLOT_WEIGHT_MAX + 1;
+  if ((point->flags & QM_PLOT_POINT_GREY) == 0)
+    rank += QM_PLOT_WEIGHT_MAX + 1;
+  if ((point->flags & QM_PLOT_POINT_DIMMED) == 0)
+    rank += 2 * (QM_PLOT_WEIGHT_MAX + 1);
+  return rank;
 }
 
 /* No marker is drawn further than this from its middle. */
@@ -91,12 +94,12 @@ QmPlotSpot *
 qm_plot_spots_sort (const QmPlotData *data, const QmPlotSpot *spots, guint n)
 {
   guint first[QM_PLOT_N_RANKS + 1] = { 0 };
-  g_autofree guint8 *ranks = g_new (guint8, n);
+  g_autofree guint16 *ranks = g_new (guint16, n);
   QmPlotSpot *sorted = g_new (QmPlotSpot, MAX (n, 1));
 
   for (guint i = 0; i < n; i++)
     {
-      ranks[i] = (guint8) qm_plot_point_rank (&data->points[spots[i].index]);
+      ranks[i] = (guint16) qm_plot_point_rank (&data->points[spots[i].index]);
       first[ranks[i] + 1]++;
     }
   for (guint i = 1; i < G_N_ELEMENTS (first); i++)
@@ -168,7 +171,7 @@ draw_batch_by_path (cairo_t *cr, const Batch *batch)
       qm_plot_marker_init (&marker, batch->theme,
                            qm_plot_point_style (batch->data, point),
                            point->weight, point->provenance,
-                           point->flags & QM_PLOT_POINT_CROSSED);
+                           point->flags & (guint) ~QM_PLOT_POINT_DIMMED);
       qm_plot_marker_draw (&marker, cr, spot->x, spot->y);
     }
 }

@@ -72,10 +72,11 @@ typedef struct
 } QmPlotSpot;
 
 /* The order in which a point is drawn, later above earlier: dimmed points below
- * others, large ones below small ones, and else as they come. */
+ * others, grey ones below those in colour, large ones below small ones, and
+ * else as they come. */
 guint qm_plot_point_rank (const QmPlotPoint *point);
 
-#define QM_PLOT_N_RANKS (2 * (QM_PLOT_WEIGHT_MAX + 1))
+#define QM_PLOT_N_RANKS (4 * (QM_PLOT_WEIGHT_MAX + 1))
 
 /* All visible points, as they come.  (transfer full) */
 QmPlotSpot *qm_plot_spots_find (const QmPlotData *data,
@@ -132,7 +133,7 @@ void qm_plot_draw_intervals (cairo_t *cr,
                              const QmPlotSpot *spots,
                              guint n);
 
-/* Draws those of one point, however many there are. */
+/* Draws those of one point, however many there are, in its colour. */
 void qm_plot_draw_interval (cairo_t *cr,
                             const QmPlotData *data,
                             const QmPlotTheme *theme,

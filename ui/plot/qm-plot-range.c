@@ -10,6 +10,9 @@
  * use. */
 #define MIN_RELATIVE_SPAN 1e-5
 
+/* Days to either side of a single date. */
+#define DAYS_AROUND_ONE 45
+
 static gboolean
 usable (double value, gboolean log)
 {
@@ -96,9 +99,10 @@ pad_log (QmPlotRange *range,
     range->max = pow (10, max);
 }
 
-/* Makes room around a single value, and a little in what is too narrow. */
+/* Makes room around a single value, so much to either side where that is not 0,
+ * and a little in what is too narrow. */
 static void
-open_up (QmPlotRange *range)
+open_up (QmPlotRange *range, double half_of_one)
 {
   double middle = range->min / 2 + range->max / 2;
   double half = fabs (middle) * MIN_RELATIVE_SPAN;
@@ -113,6 +117,8 @@ open_up (QmPlotRange *range)
   else if (range->min == range->max)
     {
       half = fabs (middle) < QM_PLOT_VALUE_MIN ? 1 : fabs (middle) / 2;
+      if (half_of_one > 0)
+        half = half_of_one;
       range->min = middle - half;
       range->max = middle + half;
     }
@@ -133,6 +139,9 @@ qm_plot_range_init (QmPlotRange *range,
   QmPlotSpan data = data_span (span, axis->log);
   gboolean auto_min = !usable (axis->min, axis->log);
   gboolean auto_max = !usable (axis->max, axis->log);
+  gboolean shared = axis->shared_min < axis->shared_max
+                    && usable (axis->shared_min, axis->log)
+                    && usable (axis->shared_max, axis->log);
 
   if (!auto_min && !auto_max && axis->min >= axis->max)
     auto_min = auto_max = TRUE;
@@ -141,13 +150,20 @@ qm_plot_range_init (QmPlotRange *range,
   range->log = axis->log;
   range->min = auto_min ? data.min : axis->min;
   range->max = auto_max ? data.max : axis->max;
+  if (shared && auto_min && auto_max)
+    {
+      range->min = axis->shared_min;
+      range->max = axis->shared_max;
+    }
   /* One end was asked for and all data lie beyond it. */
   if (range->min > range->max && auto_min)
     range->min = range->max;
   if (range->min > range->max)
     range->max = range->min;
-  open_up (range);
-  if (span->known && range->log)
+  open_up (range, axis->unit == QM_PLOT_UNIT_DATE ? DAYS_AROUND_ONE : 0);
+  if (shared && auto_min && auto_max)
+    ; /* with what it has to spare */
+  else if (span->known && range->log)
     pad_log (range, length, padding, auto_min, auto_max);
   else if (span->known)
     pad_linear (range, &data, length, padding, auto_min, auto_max);

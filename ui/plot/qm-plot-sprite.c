@@ -13,7 +13,10 @@
 #define MAX_BYTES ((gsize) 32 << 20)
 
 #define N_PROVENANCES 3
-#define N_FLAGS       2 /* crossed or not */
+#define N_FLAGS       4 /* crossed or not, grey or not */
+
+/* The flags that a sprite shows. */
+#define SHOWN (QM_PLOT_POINT_CROSSED | QM_PLOT_POINT_GREY)
 
 /* Halves of a pixel, a side, that the middle of a sprite may lie on.  In a
  * crowd whole pixels will do. */
@@ -241,7 +244,8 @@ find (QmPlotSprites *self,
 {
   guint size = qm_plot_weight_size (weight);
   guint kind = (style % QM_PLOT_N_LOOKS * N_PROVENANCES + provenance) * N_FLAGS
-               + (flags & QM_PLOT_POINT_CROSSED);
+               + (flags & QM_PLOT_POINT_CROSSED ? 1 : 0)
+               + (flags & QM_PLOT_POINT_GREY ? 2 : 0);
   guint *slot;
 
   if (self->groups->len > MAX_BYTES / sizeof (QmPlotGroup))
@@ -256,7 +260,7 @@ find (QmPlotSprites *self,
       Sprite sprite;
 
       qm_plot_marker_init (&marker, self->theme, style, weight, provenance,
-                           flags & QM_PLOT_POINT_CROSSED);
+                           flags & SHOWN);
       sprite = make (self, &marker, (double) phase_x / PHASES,
                      (double) phase_y / PHASES);
       g_array_append_val (self->sprites, sprite);

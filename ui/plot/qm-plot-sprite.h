@@ -27,7 +27,7 @@ gboolean qm_plot_sprites_suit (const QmPlotSprites *sprites,
                                gboolean crowd);
 
 /* Puts a marker below what is on the canvas, its middle at a position in
- * pixels.  Of the flags only QM_PLOT_POINT_CROSSED counts. */
+ * pixels.  Of the flags only QM_PLOT_POINT_CROSSED and _GREY count. */
 void qm_plot_sprites_draw (QmPlotSprites *sprites,
                            QmPlotCanvas *canvas,
                            double x,

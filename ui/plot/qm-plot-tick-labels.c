@@ -5,6 +5,7 @@
 #include "pricing/qm-format.h"
 #include "ui/plot/qm-plot-axis.h"
 
+#include <glib/gi18n-lib.h>
 #include <math.h>
 
 /* Value over its power of ten. */
@@ -106,15 +107,53 @@ format_value (double value, guint style, const char *currency)
     }
 }
 
-static char *
-format_date (double days)
+GDateTime *
+qm_plot_date (double days)
 {
   g_autoptr (GDateTime) epoch = g_date_time_new_utc (1970, 1, 1, 0, 0, 0);
-  g_autoptr (GDateTime) time =
-      fabs (days) < 1e6 ? g_date_time_add_days (epoch, (int) floor (days))
-                        : NULL;
 
-  return time != NULL ? g_date_time_format (time, "%Y-%m-%d") : g_strdup ("");
+  return fabs (days) < 1e6 ? g_date_time_add_days (epoch, (int) floor (days))
+                           : NULL;
+}
+
+double
+qm_plot_days_of_month (int year, int month)
+{
+  g_autoptr (GDateTime) epoch = g_date_time_new_utc (1970, 1, 1, 0, 0, 0);
+  g_autoptr (GDateTime) time = g_date_time_new_utc (year, month, 1, 0, 0, 0);
+
+  return time != NULL
+             ? (double) (g_date_time_difference (time, epoch) / G_TIME_SPAN_DAY)
+             : NAN;
+}
+
+/* Years where all dates begin one, months where all begin one, else days. */
+static const char *
+date_format (const QmPlotTick *ticks, guint n)
+{
+  gboolean years = TRUE, months = TRUE;
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (GDateTime) time = qm_plot_date (ticks[i].value);
+
+      months &= time != NULL && g_date_time_get_day_of_month (time) == 1;
+      years &= months && g_date_time_get_month (time) == 1;
+    }
+  if (years)
+    return "%Y";
+  /* Translators: a month in short, see g_date_time_format(). */
+  return months ? C_ ("date", "%b %Y")
+                /* Translators: a day in short, see g_date_time_format(). */
+                : C_ ("date", "%-e %b %Y");
+}
+
+static char *
+format_date (double days, const char *format)
+{
+  g_autoptr (GDateTime) time = qm_plot_date (days);
+
+  return time != NULL ? g_date_time_format (time, format) : g_strdup ("");
 }
 
 void
@@ -125,10 +164,12 @@ qm_plot_tick_labels (QmPlotTick *ticks, guint n, const QmPlotAxis *axis)
 
   if (axis->unit == QM_PLOT_UNIT_DATE)
     {
+      const char *format = date_format (ticks, n);
+
       for (guint i = 0; i < n; i++)
         {
           g_free (ticks[i].label);
-          ticks[i].label = format_date (ticks[i].value);
+          ticks[i].label = format_date (ticks[i].value, format);
         }
       return;
     }

@@ -36,7 +36,9 @@ typedef enum
   RULE_STEPS, /* multiples of 1, 2 or 5 x 10^exponent */
   RULE_ONE_TWO_FIVE,
   RULE_ONE_THREE,
-  RULE_DECADES /* every `stride`th power of ten */
+  RULE_DECADES, /* every `stride`th power of ten */
+  RULE_DAYS,    /* of dates: every `stride`th day, or month */
+  RULE_MONTHS
 } RuleKind;
 
 typedef struct
@@ -82,6 +84,42 @@ add_steps (QmPlotTicks *ticks, const QmPlotRange *range, const Rule *rule)
   for (double i = first; i <= last; i++)
     if (!add_tick (ticks, range,
                    i == 0 ? 0 : decimal (i * rule->mantissa, rule->exponent)))
+      return FALSE;
+  return TRUE;
+}
+
+/* The first days of every `stride`th month, counted from a January. */
+static gboolean
+add_months (QmPlotTicks *ticks, const QmPlotRange *range, const Rule *rule)
+{
+  g_autoptr (GDateTime) first = qm_plot_date (range->min);
+  int month;
+
+  if (first == NULL)
+    return TRUE;
+  month = g_date_time_get_year (first) * 12 + g_date_time_get_month (first) - 1;
+  month -= month % rule->stride;
+  for (guint i = 0; i <= 2 * QM_PLOT_MAX_TICKS; i++, month += rule->stride)
+    {
+      double value = qm_plot_days_of_month (month / 12, month % 12 + 1);
+
+      if (!(value <= range->max))
+        return TRUE;
+      if (!add_tick (ticks, range, value))
+        return FALSE;
+    }
+  return FALSE;
+}
+
+static gboolean
+add_days (QmPlotTicks *ticks, const QmPlotRange *range, const Rule *rule)
+{
+  double first = ceil (range->min / rule->stride) * rule->stride;
+
+  if ((range->max - first) / rule->stride > 2 * QM_PLOT_MAX_TICKS)
+    return FALSE;
+  for (double day = first; day <= range->max; day += rule->stride)
+    if (!add_tick (ticks, range, day))
       return FALSE;
   return TRUE;
 }
@@ -174,6 +212,25 @@ clear_major (QmPlotTicks *ticks)
 }
 
 static gboolean
+add_by_rule (QmPlotTicks *ticks, const QmPlotRange *range, const Rule *rule)
+{
+  switch (rule->kind)
+    {
+    case RULE_STEPS:
+      return add_steps (ticks, range, rule);
+    case RULE_DAYS:
+      return add_days (ticks, range, rule);
+    case RULE_MONTHS:
+      return add_months (ticks, range, rule);
+    case RULE_ONE_TWO_FIVE:
+    case RULE_ONE_THREE:
+    case RULE_DECADES:
+    default:
+      return add_decades (ticks, range, rule);
+    }
+}
+
+static gboolean
 try_rule (const Chooser *chooser,
           const Rule *rule,
           guint min_ticks,
@@ -184,9 +241,7 @@ try_rule (const Chooser *chooser,
   gboolean complete;
 
   clear_major (ticks);
-  complete = rule->kind == RULE_STEPS
-                 ? add_steps (ticks, chooser->range, rule)
-                 : add_decades (ticks, chooser->range, rule);
+  complete = add_by_rule (ticks, chooser->range, rule);
   if (complete && ticks->n_major >= min_ticks && ticks->n_major <= max_ticks
       && labels_fit (chooser, ticks, comfortable))
     return TRUE;
@@ -221,11 +276,29 @@ list_rules (const QmPlotRange *range, Rule rules[MAX_RULES])
   return n;
 }
 
+/* The rules for dates: days, months, years. */
+static guint
+list_date_rules (Rule rules[MAX_RULES])
+{
+  static const int days[] = { 1, 2, 5, 10 };
+  static const int months[] = { 1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200 };
+  guint n = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (days); i++)
+    rules[n++] = (Rule){ .kind = RULE_DAYS, .stride = days[i] };
+  for (guint i = 0; i < G_N_ELEMENTS (months); i++)
+    rules[n++] = (Rule){ .kind = RULE_MONTHS, .stride = months[i] };
+  return n;
+}
+
 static void
 choose_major (const Chooser *chooser, QmPlotTicks *ticks)
 {
   Rule rules[MAX_RULES];
-  guint n_rules = list_rules (chooser->range, rules);
+  guint n_rules =
+      chooser->axis->unit == QM_PLOT_UNIT_DATE && !chooser->range->log
+          ? list_date_rules (rules)
+          : list_rules (chooser->range, rules);
 
   for (guint i = 0; i < n_rules; i++)
     if (try_rule (chooser, &rules[i], MIN_TICKS, COMFORTABLE_TICKS, TRUE,

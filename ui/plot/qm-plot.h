@@ -40,8 +40,10 @@ typedef enum
   QM_PLOT_POINT_NORMAL = 0,
   QM_PLOT_POINT_CROSSED = 1 << 0, /* an impossible value: crossed out */
   QM_PLOT_POINT_DIMMED = 1 << 1,  /* excluded, by the budget say */
-  QM_PLOT_POINT_HIDDEN = 1 << 2   /* filtered out: not drawn, not picked, but
+  QM_PLOT_POINT_HIDDEN = 1 << 2,  /* filtered out: not drawn, not picked, but
  a line of the frontier goes through it */
+  QM_PLOT_POINT_GREY = 1 << 3     /* another is better in both: in grey, and in
+ colour while it, or one of its series, is marked */
 } QmPlotPointFlags;
 
 typedef struct
@@ -92,6 +94,8 @@ typedef struct
   gboolean zero; /* of x: where the axis is logarithmic and a value of 0 occurs,
                     it has a place before the axis, parted from it by a break,
                     which is in sight together with the least value above 0 */
+  double shared_min; /* what is visible where that is left to the data, for */
+  double shared_max; /* plots that stand side by side; both are 0: no such */
 } QmPlotAxis;
 
 typedef struct
@@ -108,6 +112,9 @@ typedef struct
   const QmPlotInterval *y_intervals;
   const int *frontier; /* indices of points, in drawing order */
   guint n_frontier;
+  const char *const *frontier_names; /* of those, beside them where they cover
+                                        nothing; NULL, or NULL for one: none */
+  const char *const *frontier_short_names; /* for where those do not fit */
   gboolean stairs; /* the frontier goes from one to the next in two steps, by
                       the larger x and the larger y, and not straight */
   int recommended; /* indices of points; -1: none */
@@ -123,10 +130,11 @@ typedef struct
   const char *weight_title; /* legend heading of the areas, "GPUs" */
 
   /* Legend entries for what the marks mean; NULL: none.  A provenance is named
-   * where points of it occur, crosses where crossed points do, and the
+   * where points of it occur, crosses and grey where such points do, and the
    * frontier where there is one. */
   const char *provenance_names[3]; /* by QmPlotProvenance */
   const char *crossed_name;
+  const char *grey_name;
   const char *frontier_name;
 
   const char *empty_text; /* shown where there is no point to draw */
@@ -163,6 +171,7 @@ typedef struct
   QmPlotColor grid;
   QmPlotColor limit;
   QmPlotColor accent; /* the ring of the recommended point */
+  QmPlotColor grey;   /* of points of QM_PLOT_POINT_GREY */
   QmPlotColor palette[QM_PLOT_N_STYLES];
   double dim_alpha;     /* opacity of dimmed points */
   const char *font;     /* Pango family list */
