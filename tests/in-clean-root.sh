@@ -10,60 +10,24 @@
 
 set -eu
 cd "$(dirname "$0")/.."
+. tests/clean-root.sh
 release=$1
 shift
-
-skip() {
-  echo "skipped: the tests in a clean $release: $*" >&2
-  exit 77
-}
-
-[ "$(id -u)" -eq 0 ] || skip 'they need root'
-for tool in debootstrap unshare apt-get git; do
-  command -v "$tool" >/dev/null || skip "$tool is missing"
-done
-# shellcheck disable=SC2016 # apt's own
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Label: Debian' |
-  sed -n 1p)
-[ -n "$mirror" ] || skip 'apt knows no mirror of Debian'
+need_roots "the tests in a clean $release"
 
 name=$release-bare
 [ $# -eq 0 ] || name=$release-more
 root=$PWD/build-root-$name
-rm -rf "$root"
-mkdir "$root"
 echo "$name: the base system" >&2
-debootstrap --variant=minbase "$release" "$root" "$mirror" >"$root.log" 2>&1 || {
-  tail -n 5 "$root.log" >&2
-  exit 1
-}
-
-# As a clone would be, with what is not committed yet; and no service starts.
-mkdir "$root/clone"
-git ls-files -z --cached --others --exclude-standard |
-  tar --create --null --files-from - --ignore-failed-read 2>/dev/null |
-  tar --extract --directory "$root/clone"
-printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
-chmod +x "$root/usr/sbin/policy-rc.d"
-
-# What is mounted, and whatever still runs, ends with the program that unshare
-# starts.
+make_root "$root" "$release"
+put_tree "$root/clone"
 echo "$name: ./dev test" >&2
-# shellcheck disable=SC2016 # for the inner shells
-unshare --mount --pid --fork --kill-child sh -c '
-  root=$1
-  shift
-  mount -t proc proc "$root/proc"
-  mount --rbind /dev "$root/dev"
-  mount --bind /tmp "$root/tmp" # so that no two displays have one number
-  exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-    DEBIAN_FRONTEND=noninteractive QM_TEST_FULL="${QM_TEST_FULL:-}" sh -eu -c "
-      cd /clone
-      apt-get -qq update
-      [ \$# -eq 0 ] || apt-get -qq -y --no-install-recommends install \"\$@\" \
-        >/dev/null
-      ./dev test" dev "$@"
-' in-clean-root "$root" "$@" || {
+# shellcheck disable=SC2016 # for the inner shell
+in_root "$root" sh -euc '
+  cd /clone
+  apt-get -qq update
+  [ $# -eq 0 ] || apt-get -qq -y --no-install-recommends install "$@" >/dev/null
+  ./dev test' dev "$@" || {
   echo "$name: failed; it is still in $root" >&2
   exit 1
 }
