@@ -168,6 +168,10 @@ static const Option known[] = {
     "of full load before each measurement, and of the measurement (10min)" },
   { "operators", NULL, QM_OPTION_FLAG, PLAN, FIELD (operators),
     "each call of a pass, with types and shapes" },
+  { "after", "PASS", QM_OPTION_TEXT, PLAN, FIELD (after),
+    "the same as it was when the graph had gone through that pass "
+    "(fuse-forward, "
+    "differentiate, ...); none: as the model has it" },
   { "repeat", "N", QM_OPTION_COUNT, RUN | SEARCH | WORKER, FIELD (repeat),
     "measurements (1)", 1 },
   { "validate", "N", QM_OPTION_COUNT, RUN, FIELD (validate),

@@ -348,14 +348,33 @@ json_tensors (const QmTensor *tensors, int n)
 }
 
 json_t *
-qm_bench_json_passes (const QmPlan *plan)
+qm_bench_json_passes (const QmPlan *plan, const char *last)
 {
   json_t *array = json_array ();
   const char *names[QM_PLAN_PASSES];
   size_t n = qm_plan_passes (&plan->options, names);
 
+  if (last != NULL && strcmp (last, QM_PLAN_NO_PASS) == 0)
+    n = 0;
   for (size_t i = 0; i < n; i++)
-    json_array_append_new (array, json_string (names[i]));
+    {
+      json_array_append_new (array, json_string (names[i]));
+      if (last != NULL && strcmp (names[i], last) == 0)
+        break;
+    }
+  return array;
+}
+
+/* The owners of values, null where there is none. */
+static json_t *
+json_owners (const QmGraph *graph, const QmValueId *values, int n)
+{
+  json_t *array = json_array ();
+
+  for (int i = 0; i < n; i++)
+    json_array_append_new (array, values[i] != QM_NO_VALUE ? json_integer (
+                                      qm_graph_get (graph, values[i])->owner)
+                                                           : json_null ());
   return array;
 }
 
@@ -379,6 +398,12 @@ qm_bench_json_operators (const QmPlan *plan)
       json_object_set_new (object, "outputs",
                            json_tensors (call.outputs,
                                          qm_op_outputs (node->op)));
+      json_object_set_new (object, "reads",
+                           json_owners (plan->graph, node->inputs,
+                                        qm_op_inputs (node->op)));
+      json_object_set_new (object, "writes",
+                           json_owners (plan->graph, node->outputs,
+                                        qm_op_outputs (node->op)));
       json_array_append_new (array, object);
     }
   return array;

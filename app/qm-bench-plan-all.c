@@ -374,11 +374,12 @@ check (const QmBenchOptions *options, QmError *error)
 {
   if (options->settings != NULL || options->checkpoint
       || options->offload != NULL || options->operators
-      || options->loss_rows > 0)
-    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                         "--methods plans many settings; --settings, "
-                         "--checkpoint, --offload, --loss-rows and --operators "
-                         "are for one");
+      || options->after != NULL || options->loss_rows > 0)
+    return qm_error_set (
+        error, QM_STATUS_USAGE, "", 0, 0,
+        "--methods plans many settings; --settings, "
+        "--checkpoint, --offload, --loss-rows, --operators and --after "
+        "are for one");
   if (options->device != NULL
       || (options->gpu == NULL && options->memory == NULL))
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,

@@ -114,6 +114,7 @@ print_json (const QmBenchOptions *options,
             const QmBenchModel *model,
             const Goal *goal,
             const QmPlan *plan,
+            const QmPlan *shown,
             uint64_t twice)
 {
   json_t *object = qm_bench_json_plan (plan);
@@ -138,10 +139,12 @@ print_json (const QmBenchOptions *options,
   if (twice > 0)
     json_object_set_new (object, "twice_bytes",
                          json_integer ((json_int_t) twice));
-  if (options->operators)
+  if (shown != NULL)
     {
-      json_object_set_new (object, "passes", qm_bench_json_passes (plan));
-      json_object_set_new (object, "operators", qm_bench_json_operators (plan));
+      json_object_set_new (object, "passes",
+                           qm_bench_json_passes (shown, options->after));
+      json_object_set_new (object, "operators",
+                           qm_bench_json_operators (shown));
     }
   qm_bench_print_json (object);
 }
@@ -182,11 +185,34 @@ print_text (const QmBenchModel *model,
   printf ("\n");
 }
 
+/* The plan whose operators are shown: that itself, one of the way there, which
+ * is to be freed, or NULL. */
+static QmStatus
+find_shown (const QmBenchOptions *options,
+            QmPlan *plan,
+            QmPlan **shown,
+            QmError *error)
+{
+  QmStatus status;
+
+  *shown = options->operators ? plan : NULL;
+  if (options->after == NULL)
+    return QM_OK;
+  status = qm_plan_after (&plan->config, &plan->recipe, &plan->options,
+                          options->after, shown, error);
+  if (status == QM_STATUS_INVALID)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--after cannot be '%s': no such pass is done with "
+                         "these settings",
+                         options->after);
+  return status;
+}
+
 int
 qm_bench_plan (const QmBenchOptions *options)
 {
   QmBenchModel model;
-  QmPlan *plan = NULL;
+  QmPlan *plan = NULL, *shown = NULL;
   Goal goal;
   QmError error = { 0 };
   QmStatus status;
@@ -201,16 +227,20 @@ qm_bench_plan (const QmBenchOptions *options)
   status = qm_bench_make_plan (options, &model, &goal.target, 0, goal.bytes,
                                &plan, &error);
   if (status == QM_OK)
+    status = find_shown (options, plan, &shown, &error);
+  if (status == QM_OK)
     {
       uint64_t twice = need_of_twice (&model, plan);
 
       if (options->json)
-        print_json (options, &model, &goal, plan, twice);
+        print_json (options, &model, &goal, plan, shown, twice);
       else
         print_text (&model, &goal, plan, twice);
-      if (options->operators && !options->json)
-        qm_bench_print_operators (plan);
+      if (shown != NULL && !options->json)
+        qm_bench_print_operators (shown);
     }
+  if (shown != plan)
+    qm_plan_free (shown);
   qm_plan_free (plan);
   qm_bench_clear_model (&model);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);

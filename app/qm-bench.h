@@ -49,7 +49,7 @@ typedef struct QmBenchOptions
   const char *schedule, *mask_token, *offload, *sharding;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
   const char *python, *format, *result, *link, *level, *speeds, *links;
-  const char *between, *against, *load;
+  const char *between, *against, *load, *after;
   const char *rendezvous;
   int64_t repeat, validate, steps, warm_up, seed, patience, line, loss_rows;
   int64_t n_nodes, node, wait; /* node: -1 where it is not given */
@@ -254,9 +254,11 @@ void qm_bench_print_json (json_t *object);
 /* Prints each call of a pass with its tensors, one a line. */
 void qm_bench_print_operators (const QmPlan *plan);
 
-/* The same as an array, and one of the names of the passes before it. */
+/* The same as an array, with numbers of the memory that each reads and writes,
+ * equal where that is one piece; and the names of the passes that were done, up
+ * to `last`, or, where that is NULL, all. */
 json_t *qm_bench_json_operators (const QmPlan *plan);
-json_t *qm_bench_json_passes (const QmPlan *plan);
+json_t *qm_bench_json_passes (const QmPlan *plan, const char *last);
 
 /* Prints the memory of a plan for people. */
 void qm_bench_print_memory (const QmMemory *memory);

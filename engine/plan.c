@@ -237,15 +237,19 @@ qm_plan_passes (const QmPlanOptions *options, const char *names[QM_PLAN_PASSES])
   return n;
 }
 
+/* Does so many of the passes. */
 static QmStatus
-build_graph (QmPlan *plan, QmError *error)
+build_graph (QmPlan *plan, size_t n, QmError *error)
 {
   QmStatus status = build_model (plan, error);
 
-  for (size_t i = 0; i < N_PASSES && status == QM_OK; i++)
+  for (size_t i = 0; i < N_PASSES && n > 0 && status == QM_OK; i++)
     if (is_wanted (&plan->options, i))
-      status = passes[i].run != NULL ? passes[i].run (plan->graph, error)
-                                     : passes[i].run_on (plan, error);
+      {
+        status = passes[i].run != NULL ? passes[i].run (plan->graph, error)
+                                       : passes[i].run_on (plan, error);
+        n--;
+      }
   return status == QM_OK ? qm_graph_check (plan->graph, error) : status;
 }
 
@@ -454,12 +458,15 @@ qm_plan_takes (const QmModelConfig *config,
              || teacher_takes (sharding, offload, ranks));
 }
 
-QmStatus
-qm_plan_new (const QmModelConfig *config,
-             const QmRecipe *recipe,
-             const QmPlanOptions *options,
-             QmPlan **plan,
-             QmError *error)
+/* A plan whose graph went through so many passes, and that has no places yet.
+ */
+static QmStatus
+begin_plan (const QmModelConfig *config,
+            const QmRecipe *recipe,
+            const QmPlanOptions *options,
+            size_t n_passes,
+            QmPlan **plan,
+            QmError *error)
 {
   int ranks = options->ranks > 0 ? options->ranks : 1;
   QmPlan *new;
@@ -507,14 +514,55 @@ qm_plan_new (const QmModelConfig *config,
   new->part = new->parts > 1 ? options->rank : 0;
   new->accumulation = (recipe->batch_size + options->micro_batch * ranks - 1)
                       / (options->micro_batch * ranks);
-  status = build_graph (new, error);
-  if (status == QM_OK)
-    status = plan_memory (new, error);
+  status = build_graph (new, n_passes, error);
   if (status == QM_OK)
     *plan = new;
   else
     qm_plan_free (new);
   return status;
+}
+
+QmStatus
+qm_plan_new (const QmModelConfig *config,
+             const QmRecipe *recipe,
+             const QmPlanOptions *options,
+             QmPlan **plan,
+             QmError *error)
+{
+  QmStatus status = begin_plan (config, recipe, options, N_PASSES, plan, error);
+
+  if (status == QM_OK)
+    status = plan_memory (*plan, error);
+  if (status != QM_OK)
+    {
+      qm_plan_free (*plan);
+      *plan = NULL;
+    }
+  return status;
+}
+
+QmStatus
+qm_plan_after (const QmModelConfig *config,
+               const QmRecipe *recipe,
+               const QmPlanOptions *options,
+               const char *pass,
+               QmPlan **plan,
+               QmError *error)
+{
+  const char *names[QM_PLAN_PASSES];
+  size_t n = qm_plan_passes (options, names), i = 0;
+
+  *plan = NULL;
+  if (strcmp (pass, QM_PLAN_NO_PASS) != 0)
+    {
+      while (i < n && strcmp (names[i], pass) != 0)
+        i++;
+      if (i++ == n)
+        return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                             "no pass '%.32s' is done with these settings",
+                             pass);
+    }
+  return begin_plan (config, recipe, options, i, plan, error);
 }
 
 void

@@ -213,6 +213,19 @@ QmStatus qm_plan_new (const QmModelConfig *config,
 
 void qm_plan_free (QmPlan *plan);
 
+/* Before the first pass. */
+#define QM_PLAN_NO_PASS "none"
+
+/* The same as far as the pass of that name, of qm_plan_passes(), or
+ * QM_PLAN_NO_PASS: a plan that has its graph and nothing else, to be looked at
+ * and freed.  QM_STATUS_INVALID where no such pass is done. */
+QmStatus qm_plan_after (const QmModelConfig *config,
+                        const QmRecipe *recipe,
+                        const QmPlanOptions *options,
+                        const char *pass,
+                        QmPlan **plan,
+                        QmError *error);
+
 /* What it would need on other targets of the same kind, which differ in the
  * workspace and what is reserved. */
 void qm_plan_memories (const QmPlan *plan,

@@ -323,6 +323,8 @@ static bool
 try_all (Search *search, const QmCudaPlaces *places)
 {
   return TRY (search, places->program, "", "lib/")
+         || try_packages (search, places->program,
+                          "../lib/python3*/site-packages")
          || (places->loader && take (search, search->sought->file))
          || TRY (search, places->cuda[0], "lib64/", "lib/")
          || TRY (search, places->cuda[1], "lib64/", "lib/")

@@ -9,7 +9,8 @@
  *
  *   1. the file or folder that QUARTERMASTER_CUBLASLT or QUARTERMASTER_NCCL
  *      names; "none": no library
- *   2. the program's folder, and "lib" in it
+ *   2. the program's folder, "lib" in it, and Python's packages of the
+ *      environment that it was installed into
  *   3. where the loader looks: LD_LIBRARY_PATH, the system's folders
  *   4. CUDA_HOME and CUDA_PATH
  *   5. /usr/local/cuda, then /usr/local/cuda-13*

@@ -227,6 +227,32 @@ class Bench(unittest.TestCase):
         phases = [call['phase'] for call in naive['operators']]
         self.assertIn('recompute', phases)
 
+    def test_after(self):
+        """The graph on its way: each pass leaves what the next one begins
+        with, and who reads what who writes."""
+        arguments = ('plan', *self.tiny(), '--micro-batch', 1, '--after')
+        none = self.line(bench(*arguments, 'none', '--json'))
+        self.documented(none)
+        self.assertEqual(none['passes'], [])
+        calls = [call['operator'] for call in none['operators']]
+        self.assertEqual(calls.count('softmax'), CONFIG['num_hidden_layers'])
+        self.assertNotIn('backward', bench(*arguments, 'none').stdout)
+        softmax = none['operators'][calls.index('softmax')]
+        product = none['operators'][calls.index('softmax') + 1]
+        self.assertEqual(product['reads'][0], softmax['writes'][0])
+        fused = self.line(bench(*arguments, 'attention', '--json'))
+        self.assertEqual(fused['passes'], ['attention'])
+        calls = [call['operator'] for call in fused['operators']]
+        self.assertNotIn('softmax', calls)
+        self.assertEqual(calls.count('attention'),
+                         CONFIG['num_hidden_layers'])
+        last = self.line(bench(*arguments, 'update', '--json'))
+        whole = self.line(bench(*arguments[:-1], '--operators', '--json'))
+        self.assertEqual(last['operators'], whole['operators'])
+        self.fails(2, "cannot be 'checkpoint'", *arguments, 'checkpoint')
+        self.fails(2, 'many settings', *arguments, 'none', '--methods', 'all',
+                   '--memory', '1GiB')
+
     def test_loss_rows(self):
         """Logits of many words in pieces, by itself and where it is asked."""
         recipe = dict(RECIPE, batch_size=1024, precision='bf16')

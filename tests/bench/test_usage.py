@@ -31,6 +31,7 @@ WORDS = {
     '--architecture': ['', '8', '9.0', 'hopper', '-90', '1e9', NASTY],
     '--gpu': ['', 'warp9', 'rtx', NASTY],
     '--methods': ['', 'some', 'ALL', NASTY],
+    '--after': ['', 'fusion', 'None', 'checkpoint', NASTY],
     '--model': ['', 'x', 'pythia', NASTY],
     '--precision': ['', 'fp8', 'FP16', 'int8', NASTY],
     '--schedule': ['', 'steep', NASTY],
@@ -54,7 +55,7 @@ NODES = ['--nodes', '--node', '--wait', '--rendezvous']
 COMMANDS = {
     'plan': (['--settings', '--offload', '--sharding', '--gpus',
               '--micro-batch', '--host-memory', '--memory', '--architecture',
-              '--gpu', '--methods', '--model', '--loss-rows'],
+              '--gpu', '--methods', '--model', '--loss-rows', '--after'],
              ['--memory', '8GiB']),
     'run': (['--settings', '--offload', '--sharding', '--gpus',
              '--micro-batch', '--host-memory', '--architecture', '--model',

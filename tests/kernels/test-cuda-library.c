@@ -109,6 +109,7 @@ test_order (void)
   static const char *const order[] = {
     "program" NAME,
     "program/lib" NAME,
+    "program/.." WHEEL NAME,
     "home/lib" NAME,
     "path/lib64" NAME,
     "root/usr/local/cuda/lib64" NAME,

@@ -44,6 +44,8 @@ for words, status, said in (
         (('quick', 'pricing', 'no-such-room'), 1, 'no-such-room'),
         (('quick', 'pricing engine'), 1, 'pricing engine'),
         (('quick', ''), 1, 'no room ""'),
+        (('package', 'no-such-kind'), 1, 'no-such-kind'),
+        (('package', 'deb', ''), 1, 'no package ""'),
         (('fuzz', 'long'), 1, 'number'),
         (('fuzz', '-1'), 1, 'number')):
     answer = dev(*words)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check-release.py VERSION METAINFO: what a software centre shows is the release
-that this is, and releases stand the newest first."""
+"""check-release.py VERSION METAINFO NEWS: what a software centre shows is the
+release that this is, releases stand the newest first, and the news have the same,
+of the same days."""
 
+import datetime
 import re
 import sys
 import xml.etree.ElementTree
@@ -24,4 +26,13 @@ for release in releases:
     if not ''.join(release.itertext()).strip():
         problems.append(f'{sys.argv[2]}: nothing is said of '
                         f'{release.get("version")}')
+
+news = re.findall(r'^## (\S+) \((\d+ \w+ \d{4})\)$', project.read(sys.argv[3]),
+                  re.MULTILINE)
+told = [(version, datetime.datetime.strptime(day, '%d %B %Y').date().isoformat())
+        for version, day in news]
+known = [(one.get('version'), one.get('date')) for one in releases]
+if told != known:
+    problems.append(f'{sys.argv[3]} has the releases {told}, {sys.argv[2]} '
+                    f'{known}')
 project.conclude(problems, releases)

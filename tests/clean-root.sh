@@ -1,0 +1,62 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Roots of Debian with nothing but the base system, for scripts that source this
+# file at the root of the project:
+#
+#   need_roots WHAT            ends the script with 77 where there can be none
+#   make_root FOLDER RELEASE   a new one
+#   put_tree FOLDER            the working tree there, as a clone would have it
+#   in_root FOLDER COMMAND [ARGUMENT...]
+#                              runs it in a root, as root, with the network
+
+need_roots() {
+  [ "$(id -u)" -eq 0 ] || skip "$1: they need root"
+  for tool in debootstrap unshare apt-get git; do
+    command -v "$tool" >/dev/null || skip "$1: $tool is missing"
+  done
+  # shellcheck disable=SC2016 # apt's own
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Label: Debian' |
+    sed -n 1p)
+  [ -n "$mirror" ] || skip "$1: apt knows no mirror of Debian"
+}
+
+skip() {
+  echo "skipped: $*" >&2
+  exit 77
+}
+
+make_root() {
+  rm -rf "$1"
+  mkdir -p "$1"
+  debootstrap --variant=minbase "$2" "$1" "$mirror" >"$1.log" 2>&1 || {
+    tail -n 5 "$1.log" >&2
+    exit 1
+  }
+  # No service starts.
+  printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
+  chmod +x "$1/usr/sbin/policy-rc.d"
+}
+
+# With what is not committed yet.
+put_tree() {
+  mkdir -p "$1"
+  git ls-files -z --cached --others --exclude-standard |
+    tar --create --null --files-from - --ignore-failed-read 2>/dev/null |
+    tar --extract --directory "$1"
+}
+
+# What is mounted, and whatever still runs, ends with the program that unshare
+# starts.
+in_root() {
+  # shellcheck disable=SC2016 # for the inner shell
+  unshare --mount --pid --fork --kill-child sh -c '
+    root=$1
+    shift
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    mount --bind /tmp "$root/tmp" # so that no two displays have one number
+    exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+      DEBIAN_FRONTEND=noninteractive QM_TEST_FULL="${QM_TEST_FULL:-}" "$@"
+    ' in-root "$@"
+}
