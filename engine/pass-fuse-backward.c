@@ -45,6 +45,7 @@ fuse_activation (const QmUses *uses, QmGraph *graph, QmNode *node)
 /* Operators that can take one addend of their first output in. */
 static const QmOp adders[] = { QM_OP_LINEAR_INPUT_GRAD,
                                QM_OP_LAYER_NORM_BACKWARD,
+                               QM_OP_ADAPTIVE_NORM_BACKWARD,
                                QM_OP_DEPTHWISE_CONV_BACKWARD };
 
 #define N_ADDERS (sizeof adders / sizeof adders[0])
@@ -58,6 +59,7 @@ addend_slot (QmOp op)
     case QM_OP_LINEAR_INPUT_GRAD:
       return 3;
     case QM_OP_LAYER_NORM_BACKWARD:
+    case QM_OP_ADAPTIVE_NORM_BACKWARD:
       return 5;
     default:
       return 4;
