@@ -58,15 +58,17 @@ qm_diffusion_drops (QmRandomBits bits, uint32_t threshold)
 }
 
 /* About the share of N(0, 1) below x, and its slope, as the authors have it
- * (openai/improved-diffusion, losses.py). */
+ * (openai/improved-diffusion, losses.py), with 1 + tanh (u) as what does not
+ * lose small ones to rounding. */
 static inline QM_HOST_DEVICE float
 qm_diffusion_share (float x, float *slope)
 {
   const float factor = 0.79788456080286536f; /* sqrt (2 / pi) */
-  float t = tanhf (factor * (x + 0.044715f * x * x * x));
+  float share = 1 / (1 + expf (-2 * factor * (x + 0.044715f * x * x * x)));
+  float rest = 1 / (1 + expf (2 * factor * (x + 0.044715f * x * x * x)));
 
-  *slope = 0.5f * (1 - t * t) * factor * (1 + 3 * 0.044715f * x * x);
-  return 0.5f * (1 + t);
+  *slope = 2 * share * rest * factor * (1 + 3 * 0.044715f * x * x);
+  return share;
 }
 
 #define QM_DIFFUSION_BITS 1.44269504088896341f /* 1 / log (2) */
@@ -80,26 +82,17 @@ qm_diffusion_surprise (float x, float mean, float log_scale, float *slope)
   float narrow = expf (-log_scale);
   float above = narrow * (x - mean + 1.0f / 255);
   float below = narrow * (x - mean - 1.0f / 255);
-  float slope_above, slope_below, share;
-  float share_above = qm_diffusion_share (above, &slope_above);
-  float share_below = qm_diffusion_share (below, &slope_below);
-  float change_above = -above * slope_above;
-  float change_below = -below * slope_below, change;
+  bool mirrored = x > 0.999f || (x >= -0.999f && above + below > 0);
+  /* Of shares near 1, what is left is told apart better. */
+  float high = mirrored ? -below : above, low = mirrored ? -above : below;
+  float slope_high, slope_low, share, change;
 
-  if (x < -0.999f)
+  share = qm_diffusion_share (high, &slope_high);
+  change = -high * slope_high;
+  if (x >= -0.999f && x <= 0.999f)
     {
-      share = share_above;
-      change = change_above;
-    }
-  else if (x > 0.999f)
-    {
-      share = 1 - share_below;
-      change = -change_below;
-    }
-  else
-    {
-      share = share_above - share_below;
-      change = change_above - change_below;
+      share -= qm_diffusion_share (low, &slope_low);
+      change += low * slope_low;
     }
   *slope = share > 1e-12f ? -change / share : 0;
   return -logf (share > 1e-12f ? share : 1e-12f);
