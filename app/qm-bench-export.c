@@ -260,6 +260,10 @@ check_optimizer (const QmRecipe *recipe, QmError *error)
 static QmStatus
 check_teacher (const QmModelConfig *config, QmError *error)
 {
+  if (config->family == QM_FAMILY_DIT)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "Transformers has no dit model: there is nothing that "
+                         "settings could be for");
   return qm_model_has_teacher (config)
              ? qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                              "models of Transformers have no teacher, as this "

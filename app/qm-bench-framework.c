@@ -168,6 +168,9 @@ prepare (Framework *f, QmError *error)
     status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                            "models of Transformers have no teacher, as this "
                            "one has one");
+  if (status == QM_OK && f->model.config.family == QM_FAMILY_DIT)
+    status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                           "Transformers has no dit model");
   if (status == QM_OK && f->model.recipe.ema_decay > 0)
     status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                            "the recipe has an average of weights (ema_decay), "

@@ -29,6 +29,7 @@ static const QmFamilyInfo *const families[QM_FAMILY_COUNT] = {
   [QM_FAMILY_DINOV2_WITH_REGISTERS] = &qm_dinov2_with_registers_family,
   [QM_FAMILY_DINOV3_VIT] = &qm_dinov3_vit_family,
   [QM_FAMILY_VIT_MAE] = &qm_vit_mae_family,
+  [QM_FAMILY_DIT] = &qm_dit_family,
 };
 
 const QmFamilyInfo *
@@ -73,7 +74,8 @@ qm_family_has_images (QmFamily family)
   QmObjective objective = families[family]->objective;
 
   return objective == QM_OBJECTIVE_CLASS_OF_IMAGE
-         || objective == QM_OBJECTIVE_HIDDEN_PIXELS;
+         || objective == QM_OBJECTIVE_HIDDEN_PIXELS
+         || objective == QM_OBJECTIVE_NOISE;
 }
 
 bool

@@ -63,7 +63,8 @@ typedef enum QmObjective
   QM_OBJECTIVE_NEXT_TOKEN,
   QM_OBJECTIVE_MASKED_TOKENS,
   QM_OBJECTIVE_CLASS_OF_IMAGE,
-  QM_OBJECTIVE_HIDDEN_PIXELS
+  QM_OBJECTIVE_HIDDEN_PIXELS,
+  QM_OBJECTIVE_NOISE
 } QmObjective;
 
 typedef struct QmFamilyInfo
@@ -102,7 +103,7 @@ extern const QmFamilyInfo qm_gpt_neox_family, qm_bert_family, qm_roberta_family,
     qm_olmo3_family, qm_smollm3_family, qm_gemma3_text_family, qm_gpt2_family,
     qm_modernbert_family, qm_esm_family, qm_olmoe_family, qm_qwen3_moe_family,
     qm_mixtral_family, qm_dinov2_family, qm_dinov2_with_registers_family,
-    qm_dinov3_vit_family, qm_vit_mae_family;
+    qm_dinov3_vit_family, qm_vit_mae_family, qm_dit_family;
 
 /* Never NULL. */
 const QmFamilyInfo *qm_family_info (QmFamily family);

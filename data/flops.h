@@ -45,6 +45,11 @@
  *                        L layers of size h, t = p + 1 through M of size d;
  *                        patches that are hidden need not be projected, which
  *                        PyTorch does
+ *   dit                  2p (c P^2) h + L (T + A + 12h^2)   Peebles and Xie
+ *                        + 2 (256h + 3h^2) + 2ph (o P^2)    2023, 3.2
+ *                        of p patches of c channels, s = p, i = 4h; time and
+ *                        class of a sample go through products of one row, and
+ *                        o channels come out
  *   dinov2, dinov3_vit   2p (c P^2) h + L (T + A) + 2hC     Oquab et al. 2023;
  *                        s = p + 1 + registers; of DINOv2   Simeoni et al.
  *                        4hC; T with gates 2s (4h^2 + 3hi)  2025

@@ -418,10 +418,27 @@ list_families (char *text, size_t size)
                             qm_family_name ((QmFamily) i));
 }
 
+/* Models of diffusers name a class, where those of Transformers have a type. */
+static const char *
+read_type (QmJsonObject *object)
+{
+  static const char *const dit[] = { "DiTTransformer2DModel",
+                                     "Transformer2DModel", NULL };
+  const char *class;
+
+  if (!qm_json_has (object, "model_type"))
+    {
+      class = qm_json_string (object, "_class_name", false);
+      if (class != NULL && is_among (class, dit))
+        return qm_family_name (QM_FAMILY_DIT);
+    }
+  return qm_json_string (object, "model_type", true);
+}
+
 QmStatus
 qm_model_config_read (QmJsonObject *object, QmModelConfig *config)
 {
-  const char *type = qm_json_string (object, "model_type", true);
+  const char *type = read_type (object);
   char quoted[QM_QUOTE_BYTES], list[256];
 
   if (object->status != QM_OK)

@@ -64,6 +64,7 @@ typedef enum QmFamily
   QM_FAMILY_DINOV2_WITH_REGISTERS,
   QM_FAMILY_DINOV3_VIT,
   QM_FAMILY_VIT_MAE,
+  QM_FAMILY_DIT,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -358,6 +359,34 @@ typedef struct QmMaeConfig
 int64_t qm_mae_patches (const QmMaeConfig *config);
 int64_t qm_mae_kept (const QmMaeConfig *config);
 
+/* dit: tells the noise of images that have passed through an encoder, with a
+ * time and a class. */
+typedef struct QmDitConfig
+{
+  int64_t layers, heads, head_size;
+  int64_t image_size, patch_size; /* pixels of what is encoded */
+  int64_t channels, out_channels;
+  int64_t classes;
+  double class_dropout; /* how often a class is left out */
+  double layer_norm_eps, initializer_range;
+  int activation; /* 0: gelu with tanh; 1: exact */
+  bool attention_bias;
+  bool learned; /* variances, too: twice the channels come out */
+} QmDitConfig;
+
+/* Of the authors' code (facebookresearch/DiT, models.py, diffusion/__init__.py
+ * and diffusion/gaussian_diffusion.py): the inner size of MLPs over the hidden
+ * size, sines and cosines of a time, and times. */
+#define QM_DIT_MLP_RATIO   4
+#define QM_DIT_FREQUENCIES 256
+#define QM_DIT_TIMES       1000
+
+/* The size of all heads together; patches of an image; rows of the table of
+ * classes, one of which is no class where classes are left out. */
+int64_t qm_dit_hidden (const QmDitConfig *config);
+int64_t qm_dit_patches (const QmDitConfig *config);
+int64_t qm_dit_class_rows (const QmDitConfig *config);
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -380,6 +409,7 @@ typedef struct QmModelConfig
     QmEsmConfig esm;
     QmDinoConfig dino; /* QM_FAMILY_DINOV2 to QM_FAMILY_DINOV3_VIT */
     QmMaeConfig mae;
+    QmDitConfig dit;
   };
 } QmModelConfig;
 

@@ -691,6 +691,7 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_DINOV2_WITH_REGISTERS] = qm_build_dino,
   [QM_FAMILY_DINOV3_VIT] = qm_build_dino,
   [QM_FAMILY_VIT_MAE] = qm_build_mae,
+  [QM_FAMILY_DIT] = qm_build_dit,
 };
 
 QmStatus

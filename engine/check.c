@@ -264,12 +264,14 @@ static QmStatus
 load_tensor (Check *check, const QmStoredTensor *stored, QmError *error)
 {
   const QmGraph *graph = check->plan->graph;
-  int64_t classes = qm_graph_tensor (graph, graph->logits)->shape[1];
+  int64_t classes = qm_graph_classes (graph);
+  bool told =
+      qm_family_info (check->config.family)->objective == QM_OBJECTIVE_NOISE;
 
   if (strcmp (stored->name, "input_ids") == 0 && graph->ids != QM_NO_VALUE)
     return load_ints (check, stored, graph->ids, classes, false, error);
   if (strcmp (stored->name, "labels") == 0 && graph->labels != QM_NO_VALUE)
-    return load_ints (check, stored, graph->labels, classes, true, error);
+    return load_ints (check, stored, graph->labels, classes, !told, error);
   if (strcmp (stored->name, "token_type_ids") == 0
       && graph->types != QM_NO_VALUE)
     return load_ints (check, stored, graph->types,
@@ -282,6 +284,11 @@ load_tensor (Check *check, const QmStoredTensor *stored, QmError *error)
     return load_floats (check, stored, graph->local_pixels, error);
   if (strcmp (stored->name, "noise") == 0 && graph->noise != QM_NO_VALUE)
     return load_floats (check, stored, graph->noise, error);
+  if (strcmp (stored->name, "timesteps") == 0 && graph->times != QM_NO_VALUE)
+    return load_ints (
+        check, stored, graph->times,
+        qm_graph_tensor (graph, graph->diffusion.schedule)->shape[0], false,
+        error);
   if (strcmp (stored->name, "attention_mask") == 0 && graph->ids != QM_NO_VALUE)
     return refuse_mask (check, stored, error);
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, check->options->batch, 0,
@@ -300,6 +307,7 @@ load_batch (Check *check, QmError *error)
     QmValueId value;
     const char *name;
   } needed[] = { { graph->noise, "noise" },
+                 { graph->times, "timesteps" },
                  { graph->local_pixels, "local_pixel_values" },
                  { graph->labels, "labels" } };
   QmStatus status = QM_OK;

@@ -277,10 +277,10 @@ walk_back (QmGradients *gradients, size_t n_nodes)
     {
       QmNode node = graph->nodes[i];
       QmGradientRule rule = qm_gradient_rule (node.op);
-      bool wanted = node.op == QM_OP_CROSS_ENTROPY || node.op == QM_OP_BALANCE
-                    || node.op == QM_OP_PIXEL_LOSS
-                    || node.op == QM_OP_TEACHER_LOSS
-                    || node.op == QM_OP_SPREAD_LOSS;
+      bool wanted =
+          node.op == QM_OP_CROSS_ENTROPY || node.op == QM_OP_BALANCE
+          || node.op == QM_OP_PIXEL_LOSS || node.op == QM_OP_NOISE_LOSS
+          || node.op == QM_OP_TEACHER_LOSS || node.op == QM_OP_SPREAD_LOSS;
 
       for (int j = 0; j < QM_OP_MAX_OUTPUTS; j++)
         wanted |= is_float (graph, node.outputs[j])

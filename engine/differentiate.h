@@ -9,9 +9,9 @@
 
 /* Appends the backward pass to a graph whose nodes are all forward ones: adds
  * to the gradients of the parameters, which are declared here.  Starts from
- * every loss (cross entropy, of pixels, with a teacher, balance of experts),
- * and from `seed`, if it is a value, with the gradient `seed_gradient` of its
- * type and shape. */
+ * every loss (cross entropy, of pixels, of noise, with a teacher, balance of
+ * experts), and from `seed`, if it is a value, with the gradient
+ * `seed_gradient` of its type and shape. */
 QmStatus qm_graph_differentiate (QmGraph *graph,
                                  QmValueId seed,
                                  QmValueId seed_gradient,
@@ -30,6 +30,9 @@ typedef void (*QmGradientRule) (QmGradients *gradients,
 
 /* The rule of an operator, or NULL. */
 QmGradientRule qm_gradient_rule (QmOp op);
+
+/* The same of operators that tell samples apart alone. */
+QmGradientRule qm_gradient_rule_of_samples (QmOp op);
 
 /* The gradient of an output, or QM_NO_VALUE where none depends on it. */
 QmValueId qm_gradient_of (QmGradients *gradients, QmValueId output);

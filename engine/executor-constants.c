@@ -43,23 +43,23 @@ write_rotary (QmExecutor *executor, const QmRotary *rotary, QmError *error)
 
 /* Of He et al. 2022 (MAE, util/pos_embed.py): a quarter of the features each
  * are sines and cosines of the column, then of the row, of a patch, with wave
- * lengths as Vaswani et al. 2017 have them; the class token has zeros. */
+ * lengths as Vaswani et al. 2017 have them; a class token has zeros. */
 static QmStatus
 write_table (QmExecutor *executor, const QmTable *table, QmError *error)
 {
   const QmTensor *shape = qm_graph_tensor (executor->plan->graph, table->value);
   int64_t rows = shape->shape[0], features = shape->shape[1];
-  int64_t quarter = features / 4;
+  int64_t quarter = features / 4, first = table->bare ? 0 : 1;
   float *values = calloc ((size_t) (rows * features), sizeof *values);
   QmStatus status;
 
   if (values == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  for (int64_t patch = 0; patch < rows - 1; patch++)
+  for (int64_t patch = 0; patch < rows - first; patch++)
     for (int64_t j = 0; j < 2 * quarter; j++)
       {
-        float *to = values + (1 + patch) * features;
+        float *to = values + (first + patch) * features;
         int64_t place = j < quarter ? patch % table->side : patch / table->side;
         double angle =
             (double) place
@@ -70,6 +70,77 @@ write_table (QmExecutor *executor, const QmTable *table, QmError *error)
         to[quarter] = (float) cos (angle);
       }
   status = qm_executor_write_floats (executor, table->value, values, error);
+  free (values);
+  return status;
+}
+
+/* Ho et al. 2020, 4: of 1000 times betas go from 0.0001 to 0.02, and of others
+ * so that as much noise comes together (Nichol and Dhariwal's code). */
+static void
+fill_schedule (int64_t times, float *values)
+{
+  double scale = 1000.0 / (double) times, before = 1, least = 0;
+
+  for (int64_t t = 0; t < times; t++)
+    {
+      double share = times > 1 ? (double) t / (double) (times - 1) : 0;
+      double beta = scale * (0.0001 + (0.02 - 0.0001) * share);
+      double left = before * (1 - beta);
+      float *row = values + t * QM_SCHEDULE_SIZE;
+
+      row[QM_SCHEDULE_SIGNAL] = (float) sqrt (left);
+      row[QM_SCHEDULE_NOISE] = (float) sqrt (1 - left);
+      row[QM_SCHEDULE_MEAN] = (float) (beta * sqrt (before) / (1 - left));
+      row[QM_SCHEDULE_MEAN_NOISY] =
+          (float) ((1 - before) * sqrt (1 - beta) / (1 - left));
+      least = log (beta * (1 - before) / (1 - left));
+      row[QM_SCHEDULE_LEAST] = (float) least;
+      row[QM_SCHEDULE_MOST] = (float) log (beta);
+      before = left;
+    }
+  /* At time 0 there is none. */
+  values[QM_SCHEDULE_LEAST] = values[QM_SCHEDULE_SIZE + QM_SCHEDULE_LEAST];
+}
+
+/* Cosines, then sines, of a time, with wave lengths as Vaswani et al. 2017 have
+ * them (facebookresearch/DiT, models.py). */
+static void
+fill_waves (int64_t times, int64_t features, float *values)
+{
+  int64_t half = features / 2;
+
+  for (int64_t t = 0; t < times; t++)
+    for (int64_t j = 0; j < half; j++)
+      {
+        double angle = (double) t * pow (10000, -(double) j / (double) half);
+
+        values[t * features + j] = (float) cos (angle);
+        values[t * features + half + j] = (float) sin (angle);
+      }
+}
+
+static QmStatus
+write_diffusion (QmExecutor *executor,
+                 const QmDiffusion *diffusion,
+                 QmError *error)
+{
+  const QmGraph *graph = executor->plan->graph;
+  const int64_t *waves = qm_graph_tensor (graph, diffusion->waves)->shape;
+  int64_t times = waves[0], features = waves[1];
+  int64_t columns = features > QM_SCHEDULE_SIZE ? features : QM_SCHEDULE_SIZE;
+  float *values = malloc ((size_t) (times * columns) * sizeof *values);
+  QmStatus status;
+
+  if (values == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  fill_schedule (times, values);
+  status =
+      qm_executor_write_floats (executor, diffusion->schedule, values, error);
+  fill_waves (times, features, values);
+  if (status == QM_OK)
+    status =
+        qm_executor_write_floats (executor, diffusion->waves, values, error);
   free (values);
   return status;
 }
@@ -161,5 +232,7 @@ qm_executor_write_constants (QmExecutor *executor, QmError *error)
       status = write_table (executor, &graph->tables[i], error);
   if (status == QM_OK && graph->resizing.value != QM_NO_VALUE)
     status = write_resizing (executor, &graph->resizing, error);
+  if (status == QM_OK && graph->diffusion.schedule != QM_NO_VALUE)
+    status = write_diffusion (executor, &graph->diffusion, error);
   return status;
 }

@@ -576,7 +576,7 @@ QmStatus
 qm_executor_random_batch (QmExecutor *executor, QmError *error)
 {
   const QmGraph *graph = executor->plan->graph;
-  int64_t classes = qm_graph_tensor (graph, graph->logits)->shape[1];
+  int64_t classes = qm_graph_classes (graph);
   QmStatus status =
       draw_indices (executor, graph->ids, SITE_BATCH, classes, error);
 
@@ -587,6 +587,10 @@ qm_executor_random_batch (QmExecutor *executor, QmError *error)
     status = draw_floats (executor, graph->pixels, SITE_BATCH + 2, error);
   if (status == QM_OK)
     status = draw_floats (executor, graph->local_pixels, SITE_BATCH + 4, error);
+  if (status == QM_OK && graph->times != QM_NO_VALUE)
+    status = draw_indices (
+        executor, graph->times, SITE_BATCH + 5,
+        qm_graph_tensor (graph, graph->diffusion.schedule)->shape[0], error);
   return status == QM_OK
              ? draw_floats (executor, graph->noise, SITE_BATCH + 3, error)
              : status;

@@ -63,6 +63,7 @@ void qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_esm (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_dino (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_dit (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_mae (QmBuilder *builder, const QmModelConfig *model);
 
 /* DINO's training with teacher and crops, and its backbone: the normed tokens

@@ -726,6 +726,7 @@ qm_gradient_rule (QmOp op)
     case QM_OP_CROSS_ENTROPY:
     case QM_OP_BALANCE:
     case QM_OP_PIXEL_LOSS:
+    case QM_OP_NOISE_LOSS:
     case QM_OP_TEACHER_LOSS:
     case QM_OP_SPREAD_LOSS:
       return loss_rule;
@@ -745,6 +746,6 @@ qm_gradient_rule (QmOp op)
     case QM_OP_EXPERT_LOAD:
       return expert_load_rule;
     default:
-      return NULL;
+      return qm_gradient_rule_of_samples (op);
     }
 }

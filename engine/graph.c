@@ -24,7 +24,9 @@ qm_graph_new (void)
     return NULL;
   graph->ids = graph->types = graph->labels = graph->pixels = QM_NO_VALUE;
   graph->noise = graph->local_pixels = QM_NO_VALUE;
+  graph->times = QM_NO_VALUE;
   graph->resizing.value = QM_NO_VALUE;
+  graph->diffusion.schedule = graph->diffusion.waves = QM_NO_VALUE;
   for (int i = 0; i < QM_GRAPH_TABLES; i++)
     graph->tables[i].value = QM_NO_VALUE;
   for (int i = 0; i < QM_GRAPH_ROTARIES; i++)
@@ -44,6 +46,13 @@ qm_graph_free (QmGraph *graph)
   free (graph->parameters);
   qm_pool_clear (&graph->strings);
   free (graph);
+}
+
+int64_t
+qm_graph_classes (const QmGraph *graph)
+{
+  return graph->classes > 0 ? graph->classes
+                            : graph->values[graph->logits].tensor.shape[1];
 }
 
 QmStatus

@@ -19,6 +19,7 @@
 #include "data/error.h"
 #include "data/model.h"
 #include "data/pool.h"
+#include "kernels/diffusion.h"
 #include "kernels/operators.h"
 
 typedef int32_t QmValueId;
@@ -115,7 +116,16 @@ typedef struct QmTable
   QmValueId value;  /* f32 [1 + side x side, features]; QM_NO_VALUE: none */
   int64_t side;     /* patches */
   const char *name; /* in files, which have a dimension of 1 before */
+  bool bare;        /* without a class token: [side x side, features] */
 } QmTable;
+
+/* Constants of diffusion, of every time; QM_NO_VALUE: none. */
+typedef struct QmDiffusion
+{
+  QmValueId schedule; /* f32 [times, QM_SCHEDULE_SIZE], of betas that grow by
+                         the same (Ho et al. 2020, 4) */
+  QmValueId waves;    /* f32 [times, features]: cosines, then sines, of times */
+} QmDiffusion;
 
 /* Encoder and decoder. */
 #define QM_GRAPH_TABLES 2
@@ -149,10 +159,14 @@ typedef struct QmGraph
   /* Inputs; QM_NO_VALUE where the family has none. */
   QmValueId ids, types, labels, pixels;
   QmValueId local_pixels; /* of the smaller crops that a student alone sees */
-  QmValueId noise;        /* f32 [batch, patches], where nothing is drawn */
+  QmValueId noise;        /* f32 [batch, patches], or as pixels are, where
+                             nothing is drawn */
+  QmValueId times;        /* i32 [batch, 1], the same */
+  int64_t classes;        /* that labels may be of; 0: columns of the logits */
   QmRotary rotary[QM_GRAPH_ROTARIES]; /* from the first on */
   QmTable tables[QM_GRAPH_TABLES];    /* the same */
   QmResizing resizing;
+  QmDiffusion diffusion;
   /* State. */
   QmValueId rng, state, loss;
   QmValueId logits;
@@ -164,6 +178,9 @@ typedef struct QmGraph
 
 QmGraph *qm_graph_new (void);
 void qm_graph_free (QmGraph *graph);
+
+/* How many labels, or words, there are. */
+int64_t qm_graph_classes (const QmGraph *graph);
 
 /* QM_OK, or the first mistake, copied into *error. */
 QmStatus qm_graph_status (const QmGraph *graph, QmError *error);

@@ -45,6 +45,7 @@ fuse_activation (const QmUses *uses, QmGraph *graph, QmNode *node)
 /* Operators that can take one addend of their first output in. */
 static const QmOp adders[] = { QM_OP_LINEAR_INPUT_GRAD,
                                QM_OP_LAYER_NORM_BACKWARD,
+                               QM_OP_ADAPTIVE_NORM_BACKWARD,
                                QM_OP_DEPTHWISE_CONV_BACKWARD };
 
 #define N_ADDERS (sizeof adders / sizeof adders[0])
@@ -58,6 +59,7 @@ addend_slot (QmOp op)
     case QM_OP_LINEAR_INPUT_GRAD:
       return 3;
     case QM_OP_LAYER_NORM_BACKWARD:
+    case QM_OP_ADAPTIVE_NORM_BACKWARD:
       return 5;
     default:
       return 4;
@@ -85,6 +87,25 @@ adder (const QmUses *uses, QmGraph *graph, const QmNode *add, int side)
   return node;
 }
 
+/* What is made by the node besides dx is read before the sum: it stays where it
+ * is, and the sum is made there, if what is added is there already. */
+static void
+fuse_early (const QmUses *uses,
+            const QmGraph *graph,
+            QmNode *node,
+            QmNode *add,
+            int side)
+{
+  QmValueId other = graph->values[add->inputs[1 - side]].owner;
+
+  if ((size_t) other >= uses->n_values || uses->writers[other] != 1
+      || uses->producer[other] >= node - graph->nodes)
+    return;
+  node->inputs[addend_slot (node->op)] = add->inputs[1 - side];
+  node->outputs[0] = add->outputs[0];
+  qm_node_remove (add);
+}
+
 /* The later one of the two that are summed takes the other in, where the sum
  * was.
  */
@@ -108,6 +129,11 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *add)
     }
   if (best == NULL)
     return;
+  if (best->op == QM_OP_ADAPTIVE_NORM_BACKWARD)
+    {
+      fuse_early (uses, graph, best, add, side);
+      return;
+    }
   fused = *best;
   fused.inputs[addend_slot (fused.op)] = add->inputs[1 - side];
   fused.outputs[0] = add->outputs[0];

@@ -152,7 +152,7 @@ qm_samples_open_images (const char *path,
                         QmError *error)
 {
   const QmGraph *graph = plan->graph;
-  int64_t classes = qm_graph_tensor (graph, graph->logits)->shape[1];
+  int64_t classes = qm_graph_classes (graph);
   const QmStoredTensor *labels = NULL;
   QmStatus status;
 

@@ -2,6 +2,7 @@
 
 #include "kernels/operators.h"
 
+#include "kernels/diffusion.h"
 #include "kernels/random.h"
 
 #include <stdio.h>
@@ -95,6 +96,18 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_RESTORE_TOKENS_BACKWARD] = { "restore_tokens_backward", "frc i#bn",
                                       "fxc s#c" },
   [QM_OP_PIXEL_LOSS] = { "pixel_loss", "frk f~bchw i#bn s#8", "frk s#r" },
+  [QM_OP_ADD_POSITIONS] = { "add_positions", "frc fsc", "frc" },
+  [QM_OP_ADAPTIVE_NORM] = { "adaptive_norm", "frc fbc fbc", "frc s#r s#r" },
+  [QM_OP_ADAPTIVE_NORM_BACKWARD] = { "adaptive_norm_backward",
+                                     "frc frc fbc s#r s#r f?rc",
+                                     "frc fbc fbc" },
+  [QM_OP_GATED_ADD] = { "gated_add", "frc fbc frc", "frc" },
+  [QM_OP_GATED_ADD_BACKWARD] = { "gated_add_backward", "frc frc fbc",
+                                 "frc fbc" },
+  [QM_OP_DRAW_NOISE] = { "draw_noise", "i#b1 i#3", "i#b1 i#b1 s#bchw" },
+  [QM_OP_ADD_NOISE] = { "add_noise", "f~bchw s#bchw i#b1 s#t6", "f#bchw" },
+  [QM_OP_NOISE_LOSS] = { "noise_loss", "frk f~bchw s#bchw i#b1 s#t6 s#8",
+                         "frk s#r" },
   [QM_OP_SHARE_OUT] = { "share_out", "ftv", "ftv s#v s#t" },
   [QM_OP_HIDE_ROWS] = { "hide_rows", "frc i#bn f?c i?#bh", "frc" },
   [QM_OP_PICK_ROWS] = { "pick_rows", "frc i#bh i?#bn", "ftc" },
@@ -128,6 +141,7 @@ static const Signature signatures[QM_OP_COUNT] = {
 
 _Static_assert(QM_STATE_SIZE == 8, "the signatures say 8");
 _Static_assert(QM_RNG_SIZE == 3, "the signatures say 3");
+_Static_assert(QM_SCHEDULE_SIZE == 6, "the signatures say 6");
 
 const char *
 qm_op_name (QmOp op)
@@ -179,11 +193,17 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_ROTARY:
     case QM_OP_CROSS_ENTROPY:
     case QM_OP_PIXEL_LOSS:
+    case QM_OP_NOISE_LOSS:
+    case QM_OP_ADD_POSITIONS:
     case QM_OP_TEACHER_LOSS:
     case QM_OP_HIDE_ROWS:
     case QM_OP_TOKEN_DROPOUT:
     case QM_OP_ADVANCE:
       return output == 0 && input == 0;
+    case QM_OP_GATED_ADD_BACKWARD:
+      return output == 0 && input <= 1;
+    case QM_OP_ADAPTIVE_NORM_BACKWARD:
+      return output == 0 && (input <= 1 || input == 5);
     case QM_OP_LINEAR_INPUT_GRAD:
       return input == 3;
     case QM_OP_LAYER_NORM:
@@ -194,6 +214,7 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
       return output == 0 && input == 4;
     case QM_OP_LAYER_SCALE:
+    case QM_OP_GATED_ADD:
       return input == 0 || input == 2;
     case QM_OP_LAYER_SCALE_BACKWARD:
       return output == 0 && input <= 1;
@@ -494,6 +515,23 @@ masks_hold (const Check *check)
     }
 }
 
+/* Images that noise is added to. */
+static bool
+noise_holds (const Check *check)
+{
+  const QmAttributes *attributes = &check->call->attributes;
+  const int64_t *size = check->size;
+  int64_t patch = attributes->patch;
+
+  if (check->call->op == QM_OP_DRAW_NOISE)
+    return attributes->count > 0 && attributes->count <= INT32_MAX
+           && attributes->padding >= 0;
+  return patch > 0 && size['h'] % patch == 0 && size['w'] % patch == 0
+         && size['r'] == size['b'] * (size['h'] / patch) * (size['w'] / patch)
+         && size['k']
+                == (attributes->learned ? 2 : 1) * size['c'] * patch * patch;
+}
+
 /* Rows of crops with shares, and of as many others of each image; or tokens of
  * as many crops of each. */
 static bool
@@ -620,6 +658,16 @@ relations_hold (const Check *check)
     case QM_OP_RESTORE_TOKENS_BACKWARD:
     case QM_OP_PIXEL_LOSS:
       return masks_hold (check);
+    case QM_OP_ADD_POSITIONS:
+      return size['r'] % size['s'] == 0;
+    case QM_OP_ADAPTIVE_NORM:
+    case QM_OP_ADAPTIVE_NORM_BACKWARD:
+    case QM_OP_GATED_ADD:
+    case QM_OP_GATED_ADD_BACKWARD:
+      return size['r'] % size['b'] == 0;
+    case QM_OP_DRAW_NOISE:
+    case QM_OP_NOISE_LOSS:
+      return noise_holds (check);
     case QM_OP_SHARE_OUT:
       return attributes->value > 0 && attributes->count > 0;
     case QM_OP_TEACHER_LOSS:

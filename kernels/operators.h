@@ -31,12 +31,10 @@
 #define QM_KERNELS_OPERATORS_H
 
 #include "data/error.h"
+#include "kernels/attributes.h"
 #include "kernels/device.h"
 #include "kernels/tensor.h"
 #include "kernels/training.h"
-
-/* Labels of this value are not learned from. */
-#define QM_IGNORE_LABEL (-100)
 
 typedef enum QmOp
 {
@@ -459,6 +457,65 @@ typedef enum QmOp
    * out: 0 dx, 1 losses f32 [B (N + 1)] */
   QM_OP_PIXEL_LOSS,
 
+  /* y[b, s] = x[b, s] + position[s].  The gradient of positions is the sum of
+   * dy over b.
+   * in: 0 x [B S, features], 1 position [S, features]
+   * out: 0 y [B S, features] */
+  QM_OP_ADD_POSITIONS,
+
+  /* A layer norm without weights of its own, but with those that a sample has
+   * (Peebles and Xie 2023, 3.2, adaLN): rows are of B samples, as many of each;
+   * y[r] = (x[r] - mean) rstd (1 + scale[b]) + shift[b], with mean and rstd as
+   * QM_OP_LAYER_NORM has them.
+   * in: 0 x [rows, features], 1 shift [B, features], 2 scale [B, features]
+   * out: 0 y [rows, features], 1 mean f32 [rows], 2 rstd f32 [rows] */
+  QM_OP_ADAPTIVE_NORM,
+
+  /* dx = dsum + the gradient through the norm; dshift and dscale are sums over
+   * the rows of a sample.
+   * in: 0 dy, 1 x, 2 scale, 3 mean, 4 rstd, 5 [dsum [rows, features]]
+   * out: 0 dx, 1 dshift [B, features], 2 dscale [B, features] */
+  QM_OP_ADAPTIVE_NORM_BACKWARD,
+
+  /* y[r] = residual[r] + gate[b] x[r], rows being of samples as above.
+   * in: 0 x [rows, features], 1 gate [B, features], 2 residual [rows, features]
+   * out: 0 y [rows, features] */
+  QM_OP_GATED_ADD,
+
+  /* dx[r] = gate[b] dy[r], dgate[b] = sum over the rows of b of x[r] dy[r]. The
+   * gradient of the residual is dy.
+   * in: 0 dy, 1 x, 2 gate
+   * out: 0 dx, 1 dgate [B, features] */
+  QM_OP_GATED_ADD_BACKWARD,
+
+  /* What samples of diffusion are learned with (Ho et al. 2020, algorithm 1):
+   * times in [0, count), alike; classes are the labels, or `padding` with the
+   * probability `dropout`; noise is N(0, 1).  Drawn of sample `pass` x B + b as
+   * kernels/diffusion.h says, like the masks of QM_OP_MASK_PATCHES.
+   * in: 0 labels i32 [B, 1], 1 rng
+   * out: 0 times i32 [B, 1], 1 classes i32 [B, 1], 2 noise f32 [B, C, H, W],
+   *      all dense */
+  QM_OP_DRAW_NOISE,
+
+  /* y[b] = schedule[t, 0] x[b] + schedule[t, 1] noise[b], with t = times[b].
+   * in: 0 x [B, C, H, W] with any strides, 1 noise f32 of the same shape,
+   * dense, 2 times i32 [B, 1], 3 schedule f32 [T, 6] (see QM_SCHEDULE_*) out: 0
+   * y, dense */
+  QM_OP_ADD_NOISE,
+
+  /* The mean square of what is wrong about noise that was added to images.  Row
+   * b N + n of x is of patch n of image b, its elements in the order row,
+   * column, channel: C channels of noise, and with `learned` C of what says the
+   * variance, whose term in bits of the variational bound is added (Nichol and
+   * Dhariwal 2021, 3.1), without a gradient to the noise; see
+   * kernels/diffusion.h.  losses[row] = scale / (B x C H W) x the sum over its
+   * elements, and dx = loss scale x its gradient.
+   * in: 0 x [B N, C P P], with `learned` [B N, 2 C P P], 1 images [B, C, H, W]
+   *      with any strides, 2 noise f32 of the same shape, dense, 3 times i32
+   *      [B, 1], 4 schedule f32 [T, 6], 5 state (see QM_STATE_*)
+   * out: 0 dx, 1 losses f32 [B N] */
+  QM_OP_NOISE_LOSS,
+
   /* Rows shared out among columns, so that all columns get about as much: of
    * e[t, k] = exp((x[t, k] - 1) / value), `count` times, first the columns are
    * scaled so that each adds up to the same, and then the rows to 1 (Sinkhorn
@@ -677,49 +734,6 @@ typedef enum QmOp
 
   QM_OP_COUNT
 } QmOp;
-
-typedef enum QmFunction
-{
-  QM_FUNCTION_NONE,
-  QM_FUNCTION_GELU,      /* x Phi(x) */
-  QM_FUNCTION_GELU_TANH, /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
-  QM_FUNCTION_RELU,
-  QM_FUNCTION_SILU,
-  QM_FUNCTION_TANH,
-  QM_FUNCTION_RELU2 /* the square of x where that is more than 0 */
-} QmFunction;
-
-typedef enum QmDistribution
-{
-  QM_DISTRIBUTION_NORMAL,
-  QM_DISTRIBUTION_UNIFORM,
-  QM_DISTRIBUTION_INDEX
-} QmDistribution;
-
-typedef enum QmCausal
-{
-  QM_CAUSAL_NONE,
-  QM_CAUSAL_RESULT, /* of attention and softmax: j <= i */
-  QM_CAUSAL_LOWER,
-  QM_CAUSAL_UPPER
-} QmCausal;
-
-/* What an operator does not read is zero. */
-typedef struct QmAttributes
-{
-  QmFunction activation;
-  QmDistribution distribution;
-  QmCausal causal;
-  bool tiled, inverse, shift, dynamic, decoupled, rms, normalized;
-  bool tf32;          /* products of f32 may round their factors to TF32 */
-  bool deterministic; /* equal bits in every run, where that costs time */
-  uint32_t site, site2;
-  int64_t count, padded, padding, patch, rotary;
-  int64_t height, width, chunk, unit, window, first;
-  double value, scale, epsilon, dropout, cap, z_loss;
-  double move, jitter, rescale; /* of the places of patches */
-  double beta1, beta2, weight_decay, max_norm;
-} QmAttributes;
 
 #define QM_OP_MAX_INPUTS  10
 #define QM_OP_MAX_OUTPUTS 8

@@ -113,6 +113,14 @@ extern "C"
   QM_CUDA_OPERATOR (restore_tokens);
   QM_CUDA_OPERATOR (restore_tokens_backward);
   QM_CUDA_OPERATOR (pixel_loss);
+  QM_CUDA_OPERATOR (add_positions);
+  QM_CUDA_OPERATOR (adaptive_norm);
+  QM_CUDA_OPERATOR (adaptive_norm_backward);
+  QM_CUDA_OPERATOR (gated_add);
+  QM_CUDA_OPERATOR (gated_add_backward);
+  QM_CUDA_OPERATOR (draw_noise);
+  QM_CUDA_OPERATOR (add_noise);
+  QM_CUDA_OPERATOR (noise_loss);
   QM_CUDA_OPERATOR (share_out);
   QM_CUDA_OPERATOR (hide_rows);
   QM_CUDA_OPERATOR (pick_rows);

@@ -532,6 +532,53 @@ class Bench(unittest.TestCase):
                    '--weights', weights, '--batch', images, '--device', 'cpu',
                    '--out', self.path('out'))
 
+    def test_train_noise(self):
+        """Latents all of whose pixels are what their class says: the noise is
+        what is there besides, and the more is told of it.  A label that is no
+        class is refused."""
+        images = self.path('images.safetensors')
+        pixels = [float(i % 3 - 1) for i in range(12) for _ in range(2 * 16)]
+
+        def write(labels):
+            write_tensors(images,
+                          pixel_values=('F32', [12, 2, 4, 4],
+                                        struct.pack('<384f', *pixels)),
+                          labels=('I64', [12], struct.pack('<12q', *labels)))
+
+        config = dict(_class_name='DiTTransformer2DModel', num_layers=2,
+                      num_attention_heads=2, attention_head_dim=16,
+                      sample_size=4, patch_size=2, in_channels=2,
+                      out_channels=4, num_embeds_ada_norm=3)
+        recipe = dict(IMAGE_RECIPE, image_size=4, batch_size=8)
+        files = ('--config', self.write('config.json', config), '--recipe',
+                 self.write('recipe.json', recipe))
+
+        def train(*arguments):
+            result = bench('train', *files, '--device', 'cpu', '--images',
+                           images, '--json', *arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return [json.loads(line)['loss']
+                    for line in result.stdout.splitlines()]
+
+        weights = self.path('weights.safetensors')
+        write([i % 3 for i in range(12)])
+        losses = train('--steps', 150, '--seed', 1, '--out', weights)
+        self.assertLess(sum(losses[-20:]), 0.6 * sum(losses[:20]))
+        first = train('--steps', 1, '--seed', 2, '--weights', weights)
+        self.assertNotEqual(first, train('--steps', 1, '--seed', 3,
+                                         '--weights', weights))
+        for name in ('pos_embed', 'blocks.1.adaLN_modulation.1.weight'):
+            self.assertIn(name.encode(), pathlib.Path(weights).read_bytes())
+        self.fails(1, "there is no tensor 'noise'", 'check', *files[:2],
+                   '--weights', weights, '--batch', images, '--device', 'cpu',
+                   '--out', self.path('out'))
+        for command in 'framework', 'export':
+            self.fails(5, 'Transformers has no dit model', command, *files,
+                       '--micro-batch', 4)
+        write([3] * 12)
+        self.fails(1, 'labels', 'train', *files, '--device', 'cpu', '--images',
+                   images, '--steps', 1)
+
     def test_train_averaged(self):
         """After one step the average is half of what it began with and half of
         the weights."""

@@ -76,7 +76,7 @@ write_labels (Run *run, Ignored ignored)
 {
   const QmGraph *graph = run->plan->graph;
   int64_t n = qm_tensor_elements (qm_graph_tensor (graph, graph->labels));
-  int64_t classes = qm_graph_tensor (graph, graph->logits)->shape[1];
+  int64_t classes = qm_graph_classes (graph);
   int32_t labels[ROWS];
 
   for (int64_t i = 0; i < n; i++)

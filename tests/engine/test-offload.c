@@ -40,7 +40,8 @@ config_drops (const QmModelConfig *config)
          || vary_get_number (config, "attention_dropout") > 0
          || vary_get_number (config, "drop_path_rate") > 0
          || vary_get_number (config, "rescale") > 0
-         || vary_get_number (config, "mask_ratio") > 0;
+         || vary_get_number (config, "mask_ratio") > 0
+         || config->family == QM_FAMILY_DIT;
 }
 
 static int64_t
@@ -361,7 +362,8 @@ main (int argc, char **argv)
                                      "dinov2-gated",
                                      "dinov2-registers",
                                      "dinov3",
-                                     "vit-mae-half" };
+                                     "vit-mae-half",
+                                     "dit" };
   const char *const *models = all;
   size_t n = sizeof all / sizeof all[0];
   QmDevice *device = NULL;

@@ -54,8 +54,10 @@ typedef struct Training
 static bool
 is_hidden (const char *name, const QmTensor *tensor)
 {
-  return (strstr (name, "layer") != NULL || strstr (name, ".h.") != NULL)
-         && tensor->rank == 2 && strstr (name, "A_log") == NULL;
+  return (strstr (name, "layer") != NULL || strstr (name, ".h.") != NULL
+          || strncmp (name, "blocks.", 7) == 0)
+         && strncmp (name, "final_", 6) != 0 && tensor->rank == 2
+         && strstr (name, "A_log") == NULL;
 }
 
 static QmRecipe
@@ -512,7 +514,7 @@ int
 main (int argc, char **argv)
 {
   static const char *const models[] = {
-    "gpt-neox-parallel", "llama", "gpt2", "vit", "vit-mae", "mamba"
+    "gpt-neox-parallel", "llama", "gpt2", "vit", "vit-mae", "dit", "mamba"
   };
   QmDevice *device = NULL;
   QmDeviceInfo info = { .id = "" };

@@ -194,8 +194,8 @@ pages (uint64_t bytes)
   return (bytes + ((2 << 20) - 1)) >> 21 << 21;
 }
 
-/* The host has 12 bytes for each weight, 4 more for sums of gradients, 2 more
- * for weights of 16 bits that are fetched, and slots. */
+/* The host has 12 bytes for each weight, 4 more for an average, 4 more for sums
+ * of gradients, 2 more for weights of 16 bits that are fetched, and slots. */
 static void
 check_host (const QmPlan *plan)
 {
@@ -210,8 +210,9 @@ check_host (const QmPlan *plan)
   CHECK_INT (host->states, pages (4 * slab));
   CHECK_INT (host->gradients, sums ? pages (4 * slab) : 0);
   CHECK_INT (host->weights, fetched && size == 2 ? pages (2 * slab) : 0);
-  CHECK_INT (plan->memory.host, 3 * host->states + host->gradients
-                                    + host->weights + host->staging);
+  CHECK_INT (plan->memory.host,
+             (3 + (plan->recipe.ema_decay > 0)) * host->states + host->gradients
+                 + host->weights + host->staging);
   CHECK (host->chunk > 0 && host->chunk <= QM_HOST_CHUNK);
   CHECK_INT (host->gradient_slot, (uint64_t) host->chunk * (sums ? size : 4));
   CHECK_INT (host->weight_slot, fetched ? 0 : (uint64_t) host->chunk * size);

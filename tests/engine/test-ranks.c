@@ -130,7 +130,7 @@ write_batch (QmExecutor *executor,
              QmError *error)
 {
   const QmGraph *graph = plan->graph;
-  int64_t classes = qm_graph_tensor (graph, graph->logits)->shape[1];
+  int64_t classes = qm_graph_classes (graph);
   bool tokens = graph->ids != QM_NO_VALUE;
   QmStatus status =
       write_indices (executor, graph, graph->ids, classes, pass, false, error);
@@ -593,6 +593,7 @@ main (int argc, char **argv)
                                      "dinov2-registers",
                                      "dinov3",
                                      "vit-mae-half",
+                                     "dit",
                                      "dinov2-pair-hidden" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
   RanksPlace place;

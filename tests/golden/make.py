@@ -347,9 +347,188 @@ def vit_mae(**changes):
     return ViTMAEForPreTraining, ViTMAEConfig, fields
 
 
+class DitConfig(types.SimpleNamespace):
+    """Of diffusers' classes, which have no model_type."""
+
+    def __init__(self, attn_implementation=None, **fields):
+        defaults = dict(out_channels=None, class_dropout_prob=0.1,
+                        norm_eps=1e-5, activation_fn="gelu-approximate",
+                        attention_bias=True)
+        super().__init__(**dict(defaults, **fields))
+
+
+def modulate(x, shift, scale):
+    return x * (1 + scale.unsqueeze(1)) + shift.unsqueeze(1)
+
+
+class DitBlock(torch.nn.Module):
+    """facebookresearch/DiT's, with the biases, activation and epsilon that
+    diffusers' may have."""
+
+    def __init__(self, config, hidden):
+        super().__init__()
+        self.config = config
+        self.attn = torch.nn.Module()
+        self.attn.qkv = torch.nn.Linear(hidden, 3 * hidden,
+                                        bias=config.attention_bias)
+        self.attn.proj = torch.nn.Linear(hidden, hidden)
+        self.mlp = torch.nn.Module()
+        self.mlp.fc1 = torch.nn.Linear(hidden, 4 * hidden)
+        self.mlp.fc2 = torch.nn.Linear(4 * hidden, hidden)
+        self.adaLN_modulation = torch.nn.Sequential(
+            torch.nn.SiLU(), torch.nn.Linear(hidden, 6 * hidden))
+
+    def attend(self, x):
+        batch, tokens, hidden = x.shape
+        q, k, v = self.attn.qkv(x).reshape(
+            batch, tokens, 3, self.config.num_attention_heads,
+            -1).permute(2, 0, 3, 1, 4)
+        shares = (q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5).softmax(-1)
+        return self.attn.proj((shares @ v).transpose(1, 2).reshape(x.shape))
+
+    def forward(self, x, c):
+        norm = torch.nn.functional.layer_norm
+        approximate = ("tanh" if self.config.activation_fn == "gelu-approximate"
+                       else "none")
+        parts = self.adaLN_modulation(c).chunk(6, dim=1)
+        y = norm(x, x.shape[-1:], eps=1e-6)
+        x = x + parts[2].unsqueeze(1) * self.attend(modulate(y, *parts[:2]))
+        y = norm(x, x.shape[-1:], eps=self.config.norm_eps)
+        y = torch.nn.functional.gelu(self.mlp.fc1(modulate(y, *parts[3:5])),
+                                     approximate=approximate)
+        return x + parts[5].unsqueeze(1) * self.mlp.fc2(y)
+
+
+class Dit(torch.nn.Module):
+    """facebookresearch/DiT (models.py), and its loss: gaussian_diffusion.py of
+    the same, with a linear schedule, MSE and, where there are as many channels
+    of them, variances of LEARNED_RANGE."""
+
+    TIMES = 1000
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        hidden = config.num_attention_heads * config.attention_head_dim
+        side, channels = config.patch_size, config.in_channels
+        out = config.out_channels or channels
+        self.x_embedder = torch.nn.Module()
+        self.x_embedder.proj = torch.nn.Conv2d(channels, hidden, side, side)
+        self.t_embedder = torch.nn.Module()
+        self.t_embedder.mlp = torch.nn.Sequential(
+            torch.nn.Linear(256, hidden), torch.nn.SiLU(),
+            torch.nn.Linear(hidden, hidden))
+        self.y_embedder = torch.nn.Module()
+        self.y_embedder.embedding_table = torch.nn.Embedding(
+            config.num_embeds_ada_norm + (config.class_dropout_prob > 0), hidden)
+        self.pos_embed = torch.nn.Parameter(
+            torch.zeros(1, (config.sample_size // side) ** 2, hidden),
+            requires_grad=False)
+        self.blocks = torch.nn.ModuleList(
+            DitBlock(config, hidden) for _ in range(config.num_layers))
+        self.final_layer = torch.nn.Module()
+        self.final_layer.linear = torch.nn.Linear(hidden, side * side * out)
+        self.final_layer.adaLN_modulation = torch.nn.Sequential(
+            torch.nn.SiLU(), torch.nn.Linear(hidden, 2 * hidden))
+
+    def place(self, parameter):
+        """get_2d_sincos_pos_embed(), columns before rows."""
+        hidden = parameter.shape[2]
+        side = int(parameter.shape[1] ** 0.5)
+        waves = 10000.0 ** -(torch.arange(hidden // 4, dtype=torch.float64)
+                             / (hidden / 4))
+        rows, columns = torch.meshgrid(torch.arange(side), torch.arange(side),
+                                       indexing="ij")
+        parts = []
+        for place in (columns, rows):
+            angles = place.reshape(-1, 1) * waves
+            parts += [angles.sin(), angles.cos()]
+        parameter.data[0] = torch.cat(parts, dim=1)
+
+    def tell(self, x, t, y):
+        waves = torch.exp(-torch.log(torch.tensor(10000.0, dtype=x.dtype))
+                          * torch.arange(128, dtype=x.dtype) / 128)
+        angles = t[:, None].to(x.dtype) * waves
+        c = (self.t_embedder.mlp(torch.cat((angles.cos(), angles.sin()), dim=1))
+             + self.y_embedder.embedding_table(y))
+        x = self.x_embedder.proj(x).flatten(2).transpose(1, 2) + self.pos_embed
+        for block in self.blocks:
+            x = block(x, c)
+        parts = self.final_layer.adaLN_modulation(c).chunk(2, dim=1)
+        x = torch.nn.functional.layer_norm(x, x.shape[-1:], eps=1e-6)
+        x = self.final_layer.linear(modulate(x, *parts))
+        side = self.config.patch_size
+        across = self.config.sample_size // side
+        x = x.reshape(len(x), across, across, side, side, -1)
+        return torch.einsum("nhwpqc->nchpwq", x).reshape(
+            len(x), -1, across * side, across * side)
+
+    def variational_bound(self, start, noisy, t, told, values):
+        betas = torch.linspace(1e-4, 0.02, self.TIMES, dtype=torch.float64)
+        kept = (1 - betas).cumprod(0)
+        before = torch.cat((torch.ones(1, dtype=torch.float64), kept[:-1]))
+        variance = betas * (1 - before) / (1 - kept)
+        least = torch.cat((variance[1:2], variance[1:])).log()
+
+        def at(table):
+            return table[t][:, None, None, None]
+
+        def mean_of(image):
+            return (at(betas * before.sqrt() / (1 - kept)) * image
+                    + at((1 - before) * (1 - betas).sqrt() / (1 - kept)) * noisy)
+
+        share = (values + 1) / 2
+        logarithm = share * at(betas.log()) + (1 - share) * at(least)
+        mean = mean_of(at((1 / kept).sqrt()) * noisy
+                       - at((1 / kept - 1).sqrt()) * told)
+        away = mean_of(start) - mean
+        divergence = 0.5 * (-1 + logarithm - at(least)
+                            + (at(least) - logarithm).exp()
+                            + away ** 2 * (-logarithm).exp())
+
+        def below(x):
+            return 0.5 * (1 + torch.tanh(
+                (2 / torch.pi) ** 0.5 * (x + 0.044715 * x ** 3)))
+
+        narrow = (-0.5 * logarithm).exp()
+        above = below(narrow * (start - mean + 1 / 255))
+        under = below(narrow * (start - mean - 1 / 255))
+        surprise = -torch.where(
+            start < -0.999, above.clamp(min=1e-12).log(), torch.where(
+                start > 0.999, (1 - under).clamp(min=1e-12).log(),
+                (above - under).clamp(min=1e-12).log()))
+        terms = torch.where(at(torch.arange(self.TIMES)) == 0, surprise,
+                            divergence)
+        return terms.flatten(1).mean(1) / torch.log(torch.tensor(
+            2.0, dtype=torch.float64))
+
+    def forward(self, pixel_values, labels, timesteps, noise):
+        kept = (1 - torch.linspace(1e-4, 0.02, self.TIMES,
+                                   dtype=torch.float64)).cumprod(0)
+        kept = kept[timesteps][:, None, None, None]
+        noisy = kept.sqrt() * pixel_values + (1 - kept).sqrt() * noise
+        told = self.tell(noisy, timesteps, labels)
+        bound = 0
+        if told.shape[1] == 2 * noise.shape[1]:
+            told, values = told.chunk(2, dim=1)
+            bound = self.variational_bound(pixel_values, noisy, timesteps,
+                                           told.detach(), values)
+        loss = ((noise - told) ** 2).flatten(1).mean(1) + bound
+        return types.SimpleNamespace(loss=loss.mean())
+
+
+def dit(**changes):
+    fields = dict(_class_name="DiTTransformer2DModel", num_layers=2,
+                  num_attention_heads=3, attention_head_dim=8, sample_size=8,
+                  patch_size=2, in_channels=4, out_channels=8,
+                  num_embeds_ada_norm=11)
+    fields.update(changes)
+    return Dit, DitConfig, fields
+
+
 # Whose positions are not in the file, but those of the paper, which a new model
 # of Transformers 5.23 does not have.
-PLACED = ("vit-mae", "vit-mae-half")
+PLACED = ("vit-mae", "vit-mae-half", "dit", "dit-plain")
 # Whose decoder's layers have the names that Transformers 5.23 writes.
 WRITTEN = ("vit-mae-normed",)
 
@@ -547,6 +726,22 @@ MODELS = {
                               decoder_num_hidden_layers=3,
                               num_hidden_layers=1, layer_norm_eps=1e-6,
                               image_size=14, patch_size=2),
+    "dit": dit(),
+    # Noise alone, and no class that stands for none.
+    "dit-plain": dit(out_channels=None, in_channels=3, patch_size=3,
+                     sample_size=12, num_attention_heads=2,
+                     attention_head_dim=10, activation_fn="gelu",
+                     attention_bias=False, class_dropout_prob=0.0,
+                     norm_eps=1e-3),
+    # As older files have it, with positions of its own; 25 tokens, 5 heads.
+    "dit-older": dit(_class_name="Transformer2DModel",
+                     _diffusers_version="0.12.0", norm_type="ada_norm_zero",
+                     norm_elementwise_affine=False, norm_num_groups=32,
+                     activation_fn="gelu-approximate", attention_bias=True,
+                     cross_attention_dim=None, only_cross_attention=False,
+                     num_layers=1, num_attention_heads=5, attention_head_dim=4,
+                     sample_size=5, patch_size=1, in_channels=2,
+                     out_channels=4),
     "mamba": mamba(),
     "mamba-biased": mamba(use_bias=True, use_conv_bias=False, conv_kernel=3,
                           tie_word_embeddings=False),
@@ -554,6 +749,15 @@ MODELS = {
 
 
 def batch_of(name, model, fields):
+    if isinstance(model, Dit):
+        side, channels = fields["sample_size"], fields["in_channels"]
+        return dict(pixel_values=torch.randn(4, channels, side, side),
+                    # The last is no class, where there is one that says so.
+                    labels=torch.tensor([3, 0, 10, fields["num_embeds_ada_norm"]
+                                         - (fields.get("class_dropout_prob")
+                                            == 0)]),
+                    timesteps=torch.tensor([0, 999, 437, 20]),
+                    noise=torch.randn(4, channels, side, side))
     if "image_size" in fields:
         side = fields["image_size"]
         if isinstance(model, DinoPair):
@@ -626,16 +830,20 @@ def make(name, folder):
         # Large enough for every term of a gradient to be seen.
         norm = ("norm" in key.lower() and key.endswith("weight")
                 or key.endswith("lambda1"))
-        torch.nn.init.normal_(parameter, 1.0 if norm else 0.05, 0.2)
+        # DiT's make each other larger, until PyTorch's own fp32 is not exact.
+        size = 0.5 if isinstance(model, Dit) else 1
+        torch.nn.init.normal_(parameter, 1.0 if norm else 0.05 * size,
+                              0.2 * size)
         if name in PLACED and "pos" in key:
-            place(parameter)
+            (model.place if isinstance(model, Dit) else place)(parameter)
         if name in UNUSED and key.endswith("mlp.gate.weight"):
             others = [i for i in range(len(parameter)) if i != UNUSED[name]]
             parameter.data[UNUSED[name]] = parameter.data[others].mean(0)
     # Computed in double precision, from weights that fit in fp32.
     model.double()
     batch = batch_of(name, model, fields)
-    for key in PIXELS & batch.keys():
+    doubles = PIXELS | ({"noise"} if isinstance(model, Dit) else set())
+    for key in doubles & batch.keys():
         batch[key] = batch[key].double()
     loss = model(**batch).loss
     loss.backward()
@@ -654,12 +862,14 @@ def make(name, folder):
         golden.update(as_the_hub(name, key, parameter.grad.float().contiguous(),
                                  "grad."))
     weights, golden = stored(weights), stored(golden)
-    text = dict(fields, model_type=config.model_type)
+    text = dict(fields)
+    if not isinstance(model, Dit):
+        text["model_type"] = config.model_type
     if "num_labels" in text:
         text["id2label"] = {str(i): f"LABEL_{i}" for i in range(text.pop("num_labels"))}
     (folder / f"{name}.json").write_text(json.dumps(text, indent=2, sort_keys=True) + "\n")
     save_file(weights, folder / f"{name}.weights.safetensors")
-    for key in PIXELS & batch.keys():
+    for key in doubles & batch.keys():
         batch[key] = batch[key].float()
     save_file(batch, folder / f"{name}.batch.safetensors")
     save_file(golden, folder / f"{name}.golden.safetensors")

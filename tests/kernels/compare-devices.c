@@ -9,6 +9,7 @@
  * operator runs in every type and stays inside of its outputs. */
 
 #include "kernels/convert.h"
+#include "kernels/diffusion.h"
 #include "kernels/operators.h"
 #include "kernels/random.h"
 #include "tests/data/check.h"
@@ -80,6 +81,7 @@ set_sizes (Compare *compare, size_t index)
   size['N'] = 2 * size['n'];
   size['q'] = size['b'] * 2 * 3;
   size['w'] = 2 * 3 * 3;
+  size['W'] = 2 * size['w'];
   size['f'] = COMPARE_ROWS;
   size['e'] = size['b'] * COMPARE_ROWS;
   size['A'] = COMPARE_ROWS / 4;
@@ -179,6 +181,10 @@ fill (Compare *compare, Operand *operand, char kind, int64_t below)
        * training state, every gradient was finite. */
       if (operand->tensor.rank == 1)
         x = fabsf (x) + 0.5f;
+      /* Schedules of noise are, too, and no larger than exponents may be. */
+      if (operand->tensor.rank == 2
+          && operand->tensor.shape[1] == QM_SCHEDULE_SIZE)
+        x = 0.5f + 0.5f / (1 + fabsf (x));
       if (operand->tensor.rank == 1 && operand->elements == QM_STATE_SIZE
           && i == QM_STATE_NOT_FINITE)
         x = 0;
