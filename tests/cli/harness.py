@@ -26,6 +26,10 @@ KEPT = ("PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS")
 LEAKS_EVERY = 1 if os.environ.get("QM_TEST_FULL") else 4
 COMMANDS = itertools.count()
 
+# The qm-bench that is asked, if not the one beside the program.  Watched for memory
+# errors it takes ten times as long, and has tests of its own that watch it.
+BENCH = os.environ.get("QM_TEST_BENCH")
+
 # What must never appear on standard error, whatever the arguments.
 CRASHES = (b"Sanitizer", b"runtime error", b"CRITICAL", b"GLib", b"Gtk",
            b"assertion", b"(process:")
@@ -93,6 +97,8 @@ class CommandLineTest(unittest.TestCase):
                            QUARTERMASTER_DATA_DIR=CATALOG,
                            QUARTERMASTER_MACHINE_ID=self.path("machine-id"),
                            G_DEBUG="fatal-warnings")
+        if BENCH:
+            environment["QUARTERMASTER_BENCH"] = BENCH
         environment.update(changes)
         return {name: value for name, value in environment.items()
                 if value is not None}

@@ -595,20 +595,27 @@ main (int argc, char **argv)
                                      "vit-mae-half",
                                      "dit",
                                      "dinov2-pair-hidden" };
-  bool full = getenv ("QM_TEST_FULL") != NULL;
+  const char *const *models = all;
+  size_t n = sizeof all / sizeof all[0];
+  /* Where there is time, or GPUs, every model is tried in every way. */
+  bool whole = getenv ("QM_TEST_FULL") != NULL
+               || (argc > 2 && strcmp (argv[2], "cpu") != 0);
   RanksPlace place;
 
   CHECK (argc >= 2);
   if (argc < 2)
     return check_report ();
   place = in_ranks_place (argc > 2 ? argv[2] : "cpu");
-  for (int i = 3; i < argc; i++)
+  if (argc > 3)
     {
-      test_model (argv[1], &place, argv[i], true);
-      test_optimizers (argv[1], &place, argv[i]);
+      models = (const char *const *) argv + 3;
+      n = (size_t) argc - 3;
     }
-  for (size_t i = 0; argc <= 3 && i < sizeof all / sizeof all[0]; i++)
-    test_model (argv[1], &place, all[i], full || i == 0);
+  for (size_t i = 0; i < n; i++)
+    test_model (argv[1], &place, models[i], whole || i == 0);
+  for (size_t i = 0; i < n && argc > 3; i++)
+    if (whole || i == 0)
+      test_optimizers (argv[1], &place, models[i]);
   for (int i = 0; argc <= 3 && i < 2; i++)
     test_optimizers (argv[1], &place, i == 0 ? "gpt-neox-parallel" : "llama");
   return check_report ();
