@@ -27,7 +27,8 @@ enum
   FRAMEWORK = 1024,
   LINKS = 2048,
   ACCEPT = 4096,
-  WORKER = 8192,
+  SHARE = 8192,
+  WORKER = 16384,
   MODEL = PLAN | RUN | TRAIN,
   ELSEWHERE = EXPORT | FRAMEWORK,
   TOGETHER = RUN | TRAIN | SEARCH | LINKS | WORKER,
@@ -51,6 +52,7 @@ static const struct
   { "framework", "measure the same in PyTorch and Transformers" },
   { "links", "how fast devices exchange, with each other and with the host" },
   { "accept", "hold a machine that was delivered against what was ordered" },
+  { "share", "give results away, or audit and take what others gave" },
   { "worker", NULL }, /* which users do not call */
 };
 
@@ -71,7 +73,8 @@ typedef struct Option
 
 static const Option known[] = {
   { "model", "ID", QM_OPTION_TEXT,
-    MODEL | PREDICT | SEARCH | RESULTS | ELSEWHERE | LINKS, FIELD (model),
+    MODEL | PREDICT | SEARCH | RESULTS | SHARE | ELSEWHERE | LINKS,
+    FIELD (model),
     "a model of the catalog, as pythia-1b; of search also several joined by "
     "commas, or all" },
   { "config", "FILE", QM_OPTION_TEXT,
@@ -222,14 +225,23 @@ static const Option known[] = {
     "to begin with (safetensors, or the index.json of several)" },
   { "batch", "FILE", QM_OPTION_TEXT, CHECK, FIELD (batch),
     "the data (safetensors)" },
-  { "out", "FILE", QM_OPTION_TEXT, CALIBRATE | CHECK | TRAIN | EXPORT,
+  { "out", "FILE", QM_OPTION_TEXT, CALIBRATE | CHECK | TRAIN | EXPORT | SHARE,
     FIELD (out),
     "where the result goes: loss and gradients, or the weights at the end "
-    "(safetensors), or settings, or what a GPU can do (JSON; without it, "
+    "(safetensors), or settings, or results to share, or what a GPU can do "
+    "(JSON; without it, "
     "speeds/GPU.json in the user's folder)" },
-  { "force", NULL, QM_OPTION_FLAG, CALIBRATE | CHECK | TRAIN | EXPORT | RESULTS,
-    FIELD (force),
+  { "force", NULL, QM_OPTION_FLAG,
+    CALIBRATE | CHECK | TRAIN | EXPORT | RESULTS | SHARE, FIELD (force),
     "write in place of a file that is none of those that are written" },
+  { "sign-off", NULL, QM_OPTION_FLAG, SHARE, FIELD (sign_off),
+    "say that you measured what is in the file, and that everybody may have it "
+    "under CC0 1.0" },
+  { "audit", NULL, QM_OPTION_FLAG, SHARE, FIELD (audit),
+    "read files that were shared: is each result plausible" },
+  { "take", "FOLDER", QM_OPTION_TEXT, SHARE, FIELD (take),
+    "the same, and keep the results among the measurements in FOLDER if all "
+    "are; with --force also those that are doubtful or unknown" },
   { "precision", "NAME", QM_OPTION_TEXT, CHECK, FIELD (precision),
     "fp32 (the default), tf32, fp16 or bf16" },
   { "averaged", NULL, QM_OPTION_FLAG, TRAIN, FIELD (averaged),
@@ -264,8 +276,8 @@ static const Option known[] = {
     "settings, 4096; else all)",
     1 },
   { "json", NULL, QM_OPTION_FLAG,
-    DEVICES | MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | RESULTS | ELSEWHERE
-        | LINKS | ACCEPT,
+    DEVICES | MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | RESULTS | SHARE
+        | ELSEWHERE | LINKS | ACCEPT,
     FIELD (json), "JSON, one object a line, instead of text" },
 };
 
@@ -324,7 +336,7 @@ print_command (const char *command, unsigned bit)
 
   table.options = list;
   printf ("Usage: qm-bench %s [OPTION]...%s\n\n", command,
-          bit == RESULTS ? " [FILE]..." : "");
+          bit == RESULTS || bit == SHARE ? " [FILE]..." : "");
   for (size_t i = 0; i < N_COMMANDS; i++)
     if (bit == 1u << i && commands[i].help != NULL)
       printf ("%s: %s\n\n", command, commands[i].help);
@@ -371,7 +383,7 @@ bool
 qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
 {
   unsigned bit = argc > 1 ? command_bit (argv[1]) : 0;
-  bool takes_files = bit == RESULTS;
+  bool takes_files = bit == RESULTS || bit == SHARE;
   QmOptionsTable table = { .command = argv[1] };
   char advice[64];
   size_t n_files = 0;
@@ -388,7 +400,7 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
       fprintf (stderr,
                "qm-bench: the first word has to be a command: devices, plan, "
                "predict, calibrate, run, check, train, search, results, "
-               "export, framework or links; see qm-bench --help\n");
+               "share, export, framework or links; see qm-bench --help\n");
       return false;
     }
   options->command = argv[1];

@@ -148,6 +148,7 @@ run_command (const QmBenchOptions *options)
     { "train", qm_bench_train, true },
     { "search", qm_bench_search, false },
     { "results", qm_bench_results, false },
+    { "share", qm_bench_share, false },
     { "worker", qm_bench_worker, false },
     { "export", qm_bench_export, false },
     { "framework", qm_bench_framework, false },

@@ -49,7 +49,7 @@ typedef struct QmBenchOptions
   const char *schedule, *mask_token, *offload, *sharding;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
   const char *python, *format, *result, *link, *level, *speeds, *links;
-  const char *between, *against, *load, *after;
+  const char *between, *against, *load, *after, *take;
   const char *rendezvous;
   int64_t repeat, validate, steps, warm_up, seed, patience, line, loss_rows;
   int64_t n_nodes, node, wait; /* node: -1 where it is not given */
@@ -59,6 +59,7 @@ typedef struct QmBenchOptions
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
   bool averaged; /* of what --out has */
   bool force;
+  bool sign_off, audit; /* of share */
   bool events, dry_run, adopt, rates, no_peer, no_cut;
   char **files; /* arguments that are no options */
   int n_files;
@@ -346,6 +347,7 @@ QmStatus qm_bench_time_links (const QmBenchOptions *options,
                               QmError *error);
 int qm_bench_search (const QmBenchOptions *options);
 int qm_bench_results (const QmBenchOptions *options);
+int qm_bench_share (const QmBenchOptions *options);
 
 /* What `search` starts to measure in; speaks JSON lines with it. */
 int qm_bench_worker (const QmBenchOptions *options);

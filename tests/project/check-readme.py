@@ -21,7 +21,7 @@ BLOCK = re.compile(r'(?:`([^`\n]+)`:\n\n)?^```(\w+)\n(.*?)^```$',
 
 PROGRAM, BENCHMARK = map(os.path.abspath, sys.argv[1:3])
 # Without output they are not tried: they need a GPU, or files.
-NOT_TRIED = 'run', 'check', 'train', 'search', 'framework'
+NOT_TRIED = 'run', 'check', 'train', 'search', 'framework', 'share'
 
 problems = []
 
