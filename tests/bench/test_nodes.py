@@ -129,7 +129,7 @@ class NodesTest(unittest.TestCase):
         return self.start(verb, '--nodes', str(nodes), '--node', str(number),
                           '--rendezvous', self.place, *arguments, **keywords)
 
-    def finish(self, process, status=0, seconds=60):
+    def finish(self, process, status=0, seconds=300):
         out, error = process.communicate(timeout=seconds)
         self.assertEqual(process.returncode, status, error)
         return out, error

@@ -48,7 +48,7 @@ def bench(*arguments, data=None):
     environment = {**os.environ,
                    **({'QUARTERMASTER_DATA_DIR': data} if data else {})}
     return subprocess.run([BENCH, *map(str, arguments)], capture_output=True,
-                          text=True, timeout=120, env=environment)
+                          text=True, timeout=300, env=environment)
 
 
 @functools.cache
@@ -85,7 +85,7 @@ class Calibrated(unittest.TestCase):
         result = subprocess.run(
             [BENCH, 'predict', '--model', 'pythia-160m', '--gpu', gpu,
              '--level', 'engine', '--json', *map(str, more)],
-            capture_output=True, text=True, timeout=120, env=environment)
+            capture_output=True, text=True, timeout=300, env=environment)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.said = result.stderr
         answer = json.loads(result.stdout)
@@ -524,7 +524,7 @@ class Residual(unittest.TestCase):
         result = subprocess.run(
             [BENCH, 'predict', '--model', 'pythia-1b', '--gpu', 'l40s',
              '--level', 'engine', '--json'], capture_output=True, text=True,
-            timeout=120, check=True, env={**os.environ, 'XDG_DATA_HOME': home})
+            timeout=300, check=True, env={**os.environ, 'XDG_DATA_HOME': home})
         return json.loads(result.stdout), result.stderr
 
     def test_own_results(self):

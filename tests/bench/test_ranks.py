@@ -47,7 +47,7 @@ class RanksTest(unittest.TestCase):
 
     def run_bench(self, verb, *arguments, status=0):
         done = subprocess.run(self.command(verb, *arguments), text=True,
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=300)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
@@ -172,7 +172,7 @@ class RanksTest(unittest.TestCase):
             self.command('search', '--device', 'cpu,cpu,cpu', '--gpus',
                          '1,2,3', '--dry-run', '--results',
                          str(self.path / 'results.jsonl'), '--events'),
-            text=True, capture_output=True, timeout=60)
+            text=True, capture_output=True, timeout=300)
         self.assertEqual(named.returncode, 0, named.stderr)
         begun = [json.loads(line)['device']['id']
                  for line in named.stdout.splitlines()
@@ -231,7 +231,7 @@ class RanksTest(unittest.TestCase):
             self.assertNotIn('step', line)
         self.assertTrue(all(entry['known'] for entry in search()))
         listed = subprocess.run([BENCH, 'results', '--best', '--json', path],
-                                capture_output=True, timeout=60, text=True)
+                                capture_output=True, timeout=300, text=True)
         self.assertEqual(
             {json.loads(line)['status'] for line in
              listed.stdout.splitlines()}, {'measured'})
@@ -270,7 +270,7 @@ class RanksTest(unittest.TestCase):
 
         def bench(*arguments, status=0):
             done = subprocess.run([BENCH, *arguments], capture_output=True,
-                                  timeout=60, text=True, env=environment)
+                                  timeout=300, text=True, env=environment)
             self.assertEqual(done.returncode, status, done.stderr)
             return done.stdout
         text = bench('links', '--device', 'cpu', '--gpus', '2', '--gpu',
@@ -304,7 +304,7 @@ class RanksTest(unittest.TestCase):
     def test_links(self):
         def links(*arguments):
             done = subprocess.run([BENCH, 'links', '--json', *arguments],
-                                  capture_output=True, timeout=60, text=True)
+                                  capture_output=True, timeout=300, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             return json.loads(done.stdout)
         said = links('--device', 'cpu', '--gpus', '3')
@@ -324,7 +324,7 @@ class RanksTest(unittest.TestCase):
                     / 1e9, delta=1e-6 * row['bus_gbs'])
         self.assertNotIn('pairs', links('--device', 'cpu', '--gpus', '1'))
         text = subprocess.run([BENCH, 'links', '--device', 'cpu,cpu'],
-                              capture_output=True, timeout=60, text=True)
+                              capture_output=True, timeout=300, text=True)
         self.assertIn('All 2, through the memory of the host', text.stdout)
 
     def test_wrong(self):
