@@ -14,6 +14,7 @@ Mamba computes parts of itself in fp32 whatever the weights are.
 """
 
 import json
+import math
 import pathlib
 import re
 import sys
@@ -446,8 +447,8 @@ class Dit(torch.nn.Module):
         parameter.data[0] = torch.cat(parts, dim=1)
 
     def tell(self, x, t, y):
-        waves = torch.exp(-torch.log(torch.tensor(10000.0, dtype=x.dtype))
-                          * torch.arange(128, dtype=x.dtype) / 128)
+        waves = 10000.0 ** -(torch.arange(128, dtype=x.dtype, device=x.device)
+                             / 128)
         angles = t[:, None].to(x.dtype) * waves
         c = (self.t_embedder.mlp(torch.cat((angles.cos(), angles.sin()), dim=1))
              + self.y_embedder.embedding_table(y))
@@ -464,9 +465,10 @@ class Dit(torch.nn.Module):
             len(x), -1, across * side, across * side)
 
     def variational_bound(self, start, noisy, t, told, values):
-        betas = torch.linspace(1e-4, 0.02, self.TIMES, dtype=torch.float64)
+        betas = torch.linspace(1e-4, 0.02, self.TIMES, dtype=torch.float64,
+                               device=t.device)
         kept = (1 - betas).cumprod(0)
-        before = torch.cat((torch.ones(1, dtype=torch.float64), kept[:-1]))
+        before = torch.cat((torch.ones_like(kept[:1]), kept[:-1]))
         variance = betas * (1 - before) / (1 - kept)
         least = torch.cat((variance[1:2], variance[1:])).log()
 
@@ -497,17 +499,16 @@ class Dit(torch.nn.Module):
             start < -0.999, above.clamp(min=1e-12).log(), torch.where(
                 start > 0.999, (1 - under).clamp(min=1e-12).log(),
                 (above - under).clamp(min=1e-12).log()))
-        terms = torch.where(at(torch.arange(self.TIMES)) == 0, surprise,
-                            divergence)
-        return terms.flatten(1).mean(1) / torch.log(torch.tensor(
-            2.0, dtype=torch.float64))
+        terms = torch.where(t[:, None, None, None] == 0, surprise, divergence)
+        return terms.flatten(1).mean(1) / math.log(2)
 
     def forward(self, pixel_values, labels, timesteps, noise):
         kept = (1 - torch.linspace(1e-4, 0.02, self.TIMES,
-                                   dtype=torch.float64)).cumprod(0)
+                                   dtype=torch.float64,
+                                   device=timesteps.device)).cumprod(0)
         kept = kept[timesteps][:, None, None, None]
         noisy = kept.sqrt() * pixel_values + (1 - kept).sqrt() * noise
-        told = self.tell(noisy, timesteps, labels)
+        told = self.tell(noisy.to(pixel_values.dtype), timesteps, labels)
         bound = 0
         if told.shape[1] == 2 * noise.shape[1]:
             told, values = told.chunk(2, dim=1)

@@ -100,6 +100,14 @@ def vit_mae(hidden, heads, decoder, side, batch, **changes):
         None, batch
 
 
+def dit(heads, size, side, batch, **changes):
+    return dict({'_class_name': 'DiTTransformer2DModel', 'num_layers': 4,
+                 'num_attention_heads': heads, 'attention_head_dim': size,
+                 'sample_size': side, 'in_channels': 4, 'out_channels': 8,
+                 'patch_size': 2, 'num_embeds_ada_norm': 1000}, **changes), \
+        None, batch
+
+
 def convnext(sizes, depths, side, batch, **changes):
     return dict(model_type='convnext', hidden_sizes=sizes, depths=depths,
                 num_stages=len(sizes), image_size=side, num_channels=3,
@@ -238,6 +246,11 @@ VISION_CASES = {
                                qkv_bias=False),
     'vit-mae-64-odd': vit_mae(256, 4, 192, 210, 3, patch_size=14,
                               norm_pix_loss=True, mask_ratio=0.6),
+    'dit-72-256': dit(4, 72, 32, 6),
+    'dit-64-plain': dit(4, 64, 24, 5, out_channels=None, patch_size=3,
+                        in_channels=3, activation_fn='gelu',
+                        attention_bias=False, class_dropout_prob=0.0),
+    'dit-44-289': dit(3, 44, 17, 3, patch_size=1, norm_eps=1e-3),
     'dinov3-128-gated': dino('dinov3_vit', 384, 3, 143, 5, use_gated_mlp=True,
                              hidden_act='silu', key_bias=True),
 }
@@ -281,6 +294,7 @@ def randomise(model):
         elif 'embed' in name and 'projection' not in name \
                 and 'patch_embeddings.weight' not in name \
                 and 'decoder_embed.' not in name \
+                and 'x_embedder' not in name and 't_embedder' not in name \
                 and 'embed_out' not in name:
             torch.nn.init.normal_(parameter, 0.0, 0.5)
         else:
@@ -291,6 +305,11 @@ def randomise(model):
 
 
 def make_batch(config, length, batch):
+    if 'sample_size' in config:
+        shape = batch, config['in_channels'], *[config['sample_size']] * 2
+        return dict(pixel_values=torch.randn(shape), noise=torch.randn(shape),
+                    labels=torch.randint(0, 1000, (batch,)),
+                    timesteps=torch.randint(0, 1000, (batch,)))
     if length is None:
         side = config['image_size']
         if 'head_n_prototypes' in config:

@@ -76,6 +76,8 @@ def build(config):
     """The Transformers model of a config.json."""
     import transformers
     config = dict(config)
+    if '_class_name' in config:
+        return dit(config)
     kind = config.pop('model_type')
     # Only labels: Transformers would initialise weights in this type.
     for name in ('architectures', 'torch_dtype'):
@@ -117,6 +119,14 @@ def pair(kind, config):
     import make
     model_class, config_class, fields = make.dino_pair(kind, **config)
     return model_class(config_class(**fields))
+
+
+def dit(config):
+    """The authors' model, which Transformers has no class for; positions are
+    in its file."""
+    sys.path.append(str(ROOT / 'tests/golden'))
+    import make
+    return make.Dit(make.DitConfig(**config))
 
 
 def place(table):
