@@ -124,6 +124,9 @@ class AdvisorTest(AdvisorCase):
         # The keyboard goes past what cannot be used.
         self.assertEqual(self.root.after_key("Tab").name,
                          "Check the paper’s times…")
+        # Beside the title is what its words mean.
+        self.assertEqual(self.root.after_key("Tab").name,
+                         "Optimal, Eager, Naive")
         self.assertEqual(self.root.after_key("Tab").name, "Settings: Optimal")
         self.toggle("As in the paper")
         self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "37 days")
