@@ -55,7 +55,8 @@ unshare --mount --pid --fork --kill-child sh -c '
   mount --rbind /dev "$root/dev"
   mount --bind /tmp "$root/tmp" # so that no two displays have one number
   exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-    DEBIAN_FRONTEND=noninteractive QM_TEST_FULL="${QM_TEST_FULL:-}" sh -eu -c "
+    DEBIAN_FRONTEND=noninteractive \
+    ${QM_TEST_FULL:+QM_TEST_FULL="$QM_TEST_FULL"} sh -eu -c "
       release=\$1
       shift
       cd /clone
