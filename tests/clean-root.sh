@@ -57,6 +57,7 @@ in_root() {
     mount --rbind /dev "$root/dev"
     mount --bind /tmp "$root/tmp" # so that no two displays have one number
     exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-      DEBIAN_FRONTEND=noninteractive QM_TEST_FULL="${QM_TEST_FULL:-}" "$@"
+      DEBIAN_FRONTEND=noninteractive \
+      ${QM_TEST_FULL:+QM_TEST_FULL="$QM_TEST_FULL"} "$@"
     ' in-root "$@"
 }
