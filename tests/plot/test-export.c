@@ -149,6 +149,10 @@ test_svg (void)
   fixture_decorate (fixture);
   fixture->data.title = "surface99 <b>\"#surface7\"";
   bytes = render_one (fixture, QM_PLOT_FORMAT_SVG, 480, 360);
+  /* Titles, ticks and names can be searched for. */
+  g_assert_true (
+      contains (bytes, ">surface99 &lt;b&gt;&quot;#surface7&quot;</text>"));
+  g_assert_true (contains (bytes, ">Overall cost (USD)</text>"));
   data = g_bytes_get_data (bytes, &size);
   context = g_markup_parse_context_new (&parser, 0, NULL, NULL);
   g_assert_true (

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "ui/plot/qm-plot-export.h"
+#include "ui/plot/qm-plot-svg-text.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -108,7 +109,7 @@ find_number (const char *text)
 
 /* Cairo numbers the surfaces of an SVG file ("surface12", "source-12" since
  * 1.17.6) by a counter of the whole process.  Numbers them anew from 0, in the
- * order of the file; texts do not matter, for they are glyphs there. */
+ * order of the file; texts are not in it yet. */
 static GByteArray *
 renumber_surfaces (GByteArray *svg)
 {
@@ -138,6 +139,21 @@ renumber_surfaces (GByteArray *svg)
   g_byte_array_append (result, (const guint8 *) rest, (guint) strlen (rest));
   g_byte_array_unref (svg);
   return result;
+}
+
+/* Puts elements before the end of the document. */
+static void
+add_elements (GByteArray *svg, const GString *elements)
+{
+  static const char end[] = "</svg>";
+  const char *found = g_strrstr_len ((const char *) svg->data, svg->len, end);
+
+  if (found == NULL)
+    return;
+  g_byte_array_set_size (svg, (guint) (found - (const char *) svg->data));
+  g_byte_array_append (svg, (const guint8 *) elements->str,
+                       (guint) elements->len);
+  g_byte_array_append (svg, (const guint8 *) "</svg>\n", sizeof end);
 }
 
 static gboolean
@@ -175,6 +191,7 @@ qm_plot_render (const QmPlotData *const *plots,
   cairo_surface_t *surface;
   cairo_status_t status;
   cairo_t *cr;
+  g_autoptr (GString) texts = g_string_new (NULL);
 
   g_return_val_if_fail (theme != NULL && (plots != NULL || n == 0), NULL);
 
@@ -182,6 +199,8 @@ qm_plot_render (const QmPlotData *const *plots,
     return NULL;
   bytes = g_byte_array_new ();
   surface = create_surface (bytes, format, width, height, theme);
+  if (format == QM_PLOT_FORMAT_SVG)
+    qm_plot_svg_text_keep (surface, texts);
   cr = cairo_create (surface);
   qm_plot_draw_grid (cr, plots, n, width, height, theme);
   cairo_show_page (cr);
@@ -202,7 +221,10 @@ qm_plot_render (const QmPlotData *const *plots,
       return NULL;
     }
   if (format == QM_PLOT_FORMAT_SVG)
-    bytes = renumber_surfaces (bytes);
+    {
+      bytes = renumber_surfaces (bytes);
+      add_elements (bytes, texts);
+    }
   return g_byte_array_free_to_bytes (bytes);
 }
 

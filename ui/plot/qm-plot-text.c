@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "ui/plot/qm-plot-paint.h"
+#include "ui/plot/qm-plot-svg-text.h"
 #include "ui/plot/qm-plot-text.h"
 
 #include <math.h>
@@ -190,6 +191,8 @@ qm_plot_text_show (QmPlotText *text, cairo_t *cr, double x, double y)
 {
   PangoRectangle extents;
 
+  if (qm_plot_svg_text_add (cr, text->layout, x, y))
+    return;
   pango_layout_get_extents (text->layout, NULL, &extents);
   cairo_move_to (cr, x - pango_units_to_double (extents.x),
                  y - pango_units_to_double (extents.y));
