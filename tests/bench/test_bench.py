@@ -912,7 +912,7 @@ class Bench(unittest.TestCase):
         self.assertEqual(commands, ['devices', 'plan', 'predict', 'calibrate',
                                     'run', 'check', 'train', 'search',
                                     'results', 'export', 'framework', 'links',
-                                    'accept'])
+                                    'accept', 'share'])
         for command in commands:
             text = bench(command, '--help').stdout
             self.assertIn('--json', text)

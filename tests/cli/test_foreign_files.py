@@ -146,6 +146,10 @@ BENCH_INPUTS = {
         ("search", *SMALL, "--gpus", "2", "--links", "{}", "--dry-run",
          "--results", "{own}/new.jsonl"),
     ("results", "FILE"): ("results", "{}"),
+    ("share", "FILE"):
+        ("share", "{}", "--sign-off", "--out", "{own}/shared.json"),
+    ("share", "audit"): ("share", "--audit", "{}"),
+    ("share", "take"): ("share", "--take", "{own}", "{}"),
     ("accept", "against"):
         ("accept", "--against", "{}", "--device", "cpu", "--load", "0"),
     ("export", "config"):
@@ -169,6 +173,8 @@ BENCH_OUTPUTS = {
          "--batch", "{own}/none", "--out", "{}"),
     ("export", "out"): ("export", *TINY, "--micro-batch", "1", "--out", "{}"),
     ("results", "merge"): ("results", "{own}/results.jsonl", "--merge", "{}"),
+    ("share", "out"):
+        ("share", "{own}/results.jsonl", "--sign-off", "--out", "{}"),
     ("train", "force"):
         ("train", *SMALL, "--text", "{own}/text", "--steps", "1", "--force",
          "--out", "{}"),
@@ -176,6 +182,9 @@ BENCH_OUTPUTS = {
                           "--out", "{}"),
     ("results", "force"):
         ("results", "{own}/results.jsonl", "--force", "--merge", "{}"),
+    ("share", "force"):
+        ("share", "{own}/results.jsonl", "--sign-off", "--force", "--out",
+         "{}"),
 }
 # Files that grow: what is no file of results is refused.
 BENCH_GROWING = {

@@ -195,7 +195,7 @@ class PredictionsTest(harness.CommandLineTest):
     def test_no_bench(self):
         """Without qm-bench the answer, with something that fits or without,
         says that nothing is predicted."""
-        for budget, where in (("300k", "nothing_fits"),
+        for budget, where in (("20k", "nothing_fits"),
                               ("400k", "recommendation")):
             answer = self.ask("--model", "pythia-1b", "--budget", budget,
                               "--times-of", "quartermaster",
@@ -215,7 +215,8 @@ class PredictionsTest(harness.CommandLineTest):
         answer = self.ask(*ask)
         measured = [one for one in answer["candidates"] if not one["prediction"]]
         self.assertEqual([one["days"] for one in measured],
-                         [one["days"] for one in known["candidates"]])
+                         [one["days"] for one in known["candidates"]
+                          if one["engine"] == "pytorch"])
         self.assertEqual({one["provenance"] for one in answer["candidates"]},
                          {"measured", "predicted"})
         self.assertTrue(self.candidate(answer, "a6000", 2)["predicted"])
