@@ -342,6 +342,13 @@ qm_bench_time_links (const QmBenchOptions *options,
   status = find_devices (links, error);
   if (status == QM_OK)
     status = open_all (links, error);
+  for (int i = 1; i < links->ranks && status == QM_OK; i++)
+    if (strcmp (links->infos[i].name, links->infos[0].name) != 0)
+      status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                             "%s is %s and %s is %s, but exchanges are kept of "
+                             "GPUs of one type",
+                             links->infos[0].id, links->infos[0].name,
+                             links->infos[i].id, links->infos[i].name);
   if (status == QM_OK)
     status = meet_all (links, error);
   if (status == QM_OK)

@@ -341,7 +341,8 @@ int qm_bench_accept (const QmBenchOptions *options);
 int qm_bench_links (const QmBenchOptions *options);
 
 /* Times the collectives of as many devices of this machine as --gpus says, of
- * those that --device names: all of them together. */
+ * those that --device names: all of them together.  QM_STATUS_UNSUPPORTED where
+ * they are of several types. */
 QmStatus qm_bench_time_links (const QmBenchOptions *options,
                               QmLinkTimes *times,
                               QmError *error);

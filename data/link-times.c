@@ -7,7 +7,6 @@
 #include "data/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,17 +120,6 @@ qm_link_times_take (QmJsonObject *object, QmLinkTimes *times)
   take_collectives (object, times);
 }
 
-/* Six digits are more than a clock tells. */
-static double
-rounded (double value)
-{
-  char text[32];
-
-  snprintf (text, sizeof text, "%.6g", value);
-  qm_number_parse (text, &value);
-  return value;
-}
-
 json_t *
 qm_link_times_json (const QmLinkTimes *times)
 {
@@ -145,7 +133,7 @@ qm_link_times_json (const QmLinkTimes *times)
         json_array_append_new (
             array, json_pack ("{s:I, s:f}", "bytes",
                               (json_int_t) times->times[c][i].bytes, "seconds",
-                              rounded (times->times[c][i].seconds)));
+                              times->times[c][i].seconds));
       json_object_set_new (all, qm_links_op_name ((QmLinksOp) c), array);
     }
   return json_pack ("{s:i, s:s, s:o}", "gpus", times->ranks, "transport",

@@ -7,6 +7,7 @@
 #include "data/catalog.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/all-models.h"
 #include "tests/engine/golden-config.h"
 #include "tests/engine/graph-sums.h"
 #include "tests/engine/vary.h"
@@ -391,35 +392,8 @@ test_catalog (void)
 int
 main (int argc, char **argv)
 {
-  static const char *const all[] = { "gpt-neox-parallel",
-                                     "gpt-neox-sequential",
-                                     "bert",
-                                     "roberta",
-                                     "vit",
-                                     "convnext",
-                                     "mamba",
-                                     "mamba-biased",
-                                     "llama",
-                                     "qwen2-yarn",
-                                     "olmoe",
-                                     "qwen3-moe",
-                                     "mixtral",
-                                     "qwen3-grouped",
-                                     "olmo3",
-                                     "smollm3",
-                                     "gemma3",
-                                     "gpt2",
-                                     "modernbert",
-                                     "esm",
-                                     "dinov2-gated",
-                                     "dinov2-registers",
-                                     "dinov3",
-                                     "vit-mae-half",
-                                     "dit",
-                                     "dit-plain",
-                                     "dinov2-pair-hidden" };
-  const char *const *models = all;
-  size_t n = sizeof all / sizeof all[0];
+  const char *const *models = all_models;
+  size_t n = N_ALL_MODELS;
   QmDevice *device = NULL;
 
   CHECK (argc >= 2);

@@ -10,6 +10,7 @@
 #include "tests/data/check.h"
 #include "tests/engine/golden-config.h"
 #include "tests/engine/gradient-bench.h"
+#include "tests/engine/small-run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -162,50 +163,8 @@ test_loss (bool learned)
 
 #define SAMPLES 12
 
-typedef struct Run
-{
-  QmPlan *plan;
-  QmExecutor *executor;
-} Run;
-
 static bool
-begin (Run *run,
-       const QmModelConfig *config,
-       QmDevice *device,
-       int64_t micro_batch)
-{
-  const QmRecipe recipe = { .batch_size = SAMPLES,
-                            .steps = 1,
-                            .image_size = config->dit.image_size,
-                            .precision = QM_PRECISION_FP32,
-                            .optimizer = QM_OPTIMIZER_ADAMW,
-                            .dropout = NAN };
-  const QmPlanOptions options = { .target = qm_device_info (device)->target,
-                                  .micro_batch = micro_batch };
-  QmError error = { 0 };
-
-  *run = (Run){ NULL };
-  CHECK_INT (qm_plan_new (config, &recipe, &options, &run->plan, &error),
-             QM_OK);
-  if (run->plan != NULL)
-    CHECK_INT (qm_executor_new (run->plan, device, NULL, 11, &run->executor,
-                                &error),
-               QM_OK);
-  CHECK_STRING (error.message, "");
-  if (run->executor != NULL)
-    CHECK_INT (qm_executor_initialise (run->executor, NULL), QM_OK);
-  return run->executor != NULL;
-}
-
-static void
-end (Run *run)
-{
-  qm_executor_free (run->executor);
-  qm_plan_free (run->plan);
-}
-
-static bool
-load (Run *run, const char *folder, const char *model)
+load (SmallRun *run, const char *folder, const char *model)
 {
   QmSafetensors *file = NULL;
   QmError error = { 0 };
@@ -226,7 +185,7 @@ load (Run *run, const char *folder, const char *model)
 
 /* One step, and the mean of its losses. */
 static float
-pass_all (Run *run)
+pass_all (SmallRun *run)
 {
   const QmGraph *graph = run->plan->graph;
   const QmTensor *shape = qm_graph_tensor (graph, graph->pixels);
@@ -261,13 +220,15 @@ static void
 test_micro_batches (const char *folder, QmDevice *device)
 {
   QmModelConfig config = { 0 };
-  Run whole, parts, without;
+  SmallRun whole, parts, without;
 
   check_case ("micro-batches");
   golden_config (folder, "dit", &config);
-  if (begin (&whole, &config, device, SAMPLES)
-      && begin (&parts, &config, device, 3) && load (&whole, folder, "dit")
-      && load (&parts, folder, "dit"))
+  if (small_run_begin (&whole, &config, config.dit.image_size, SAMPLES, device,
+                       SAMPLES)
+      && small_run_begin (&parts, &config, config.dit.image_size, SAMPLES,
+                          device, 3)
+      && load (&whole, folder, "dit") && load (&parts, folder, "dit"))
     {
       float wanted = pass_all (&whole), loss = pass_all (&parts);
 
@@ -276,13 +237,14 @@ test_micro_batches (const char *folder, QmDevice *device)
       /* Those of the next step are others. */
       CHECK (fabsf (pass_all (&whole) - wanted) > 1e-4f * wanted);
       config.dit.class_dropout = 0.99;
-      if (begin (&without, &config, device, SAMPLES)
+      if (small_run_begin (&without, &config, config.dit.image_size, SAMPLES,
+                           device, SAMPLES)
           && load (&without, folder, "dit"))
         CHECK (fabsf (pass_all (&without) - wanted) > 1e-4f * wanted);
-      end (&without);
+      small_run_end (&without);
     }
-  end (&whole);
-  end (&parts);
+  small_run_end (&whole);
+  small_run_end (&parts);
 }
 
 /* Of Ho et al. 2020: what is left of an image at the end is 4.0358e-5. */
@@ -293,11 +255,12 @@ test_constants (const char *folder, QmDevice *device)
   static float waves[QM_DIT_TIMES][QM_DIT_FREQUENCIES];
   QmModelConfig config = { 0 };
   float table[25][20];
-  Run run;
+  SmallRun run;
 
   check_case ("constants");
   golden_config (folder, "dit-older", &config);
-  if (begin (&run, &config, device, 2))
+  if (small_run_begin (&run, &config, config.dit.image_size, SAMPLES, device,
+                       2))
     {
       const QmGraph *graph = run.plan->graph;
 
@@ -329,7 +292,7 @@ test_constants (const char *folder, QmDevice *device)
       CHECK_NEAR (table[7][15], cos (1), 1e-6);
       CHECK_NEAR (table[24][19], cos (4 / pow (10000, 4.0 / 5)), 1e-6);
     }
-  end (&run);
+  small_run_end (&run);
 }
 
 /* Positions of a file are those of the model, and of the file that it writes.
@@ -341,12 +304,13 @@ test_files (const char *folder, QmDevice *device)
   QmSafetensors *written = NULL;
   char out[512];
   float table[25 * 20], again[25 * 20];
-  Run run;
+  SmallRun run;
 
   check_case ("files");
   golden_config (folder, "dit-older", &config);
   snprintf (out, sizeof out, "%s", scratch_path ("dit.safetensors"));
-  if (begin (&run, &config, device, 2) && load (&run, folder, "dit-older"))
+  if (small_run_begin (&run, &config, config.dit.image_size, SAMPLES, device, 2)
+      && load (&run, folder, "dit-older"))
     {
       CHECK_INT (qm_executor_read_floats (run.executor,
                                           run.plan->graph->tables[0].value,
@@ -372,7 +336,7 @@ test_files (const char *folder, QmDevice *device)
              != NULL);
     }
   qm_safetensors_close (written);
-  end (&run);
+  small_run_end (&run);
 }
 
 int

@@ -9,6 +9,7 @@
 #include "tests/data/check.h"
 #include "tests/engine/golden-config.h"
 #include "tests/engine/gradient-bench.h"
+#include "tests/engine/small-run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -116,51 +117,9 @@ test_loss (bool normalized)
 
 #define SAMPLES 12
 
-typedef struct Run
-{
-  QmPlan *plan;
-  QmExecutor *executor;
-} Run;
-
-static bool
-begin (Run *run,
-       const QmModelConfig *config,
-       QmDevice *device,
-       int64_t micro_batch)
-{
-  const QmRecipe recipe = { .batch_size = SAMPLES,
-                            .steps = 1,
-                            .image_size = config->mae.image_size,
-                            .precision = QM_PRECISION_FP32,
-                            .optimizer = QM_OPTIMIZER_ADAMW,
-                            .dropout = NAN };
-  const QmPlanOptions options = { .target = qm_device_info (device)->target,
-                                  .micro_batch = micro_batch };
-  QmError error = { 0 };
-
-  *run = (Run){ NULL };
-  CHECK_INT (qm_plan_new (config, &recipe, &options, &run->plan, &error),
-             QM_OK);
-  if (run->plan != NULL)
-    CHECK_INT (qm_executor_new (run->plan, device, NULL, 11, &run->executor,
-                                &error),
-               QM_OK);
-  CHECK_STRING (error.message, "");
-  if (run->executor != NULL)
-    CHECK_INT (qm_executor_initialise (run->executor, NULL), QM_OK);
-  return run->executor != NULL;
-}
-
-static void
-end (Run *run)
-{
-  qm_executor_free (run->executor);
-  qm_plan_free (run->plan);
-}
-
 /* One step, and the mean of its losses. */
 static float
-pass_all (Run *run)
+pass_all (SmallRun *run)
 {
   const QmGraph *graph = run->plan->graph;
   const QmTensor *shape = qm_graph_tensor (graph, graph->pixels);
@@ -188,12 +147,14 @@ static void
 test_micro_batches (const char *folder, QmDevice *device)
 {
   QmModelConfig config = { 0 };
-  Run whole, parts;
+  SmallRun whole, parts;
 
   check_case ("micro-batches");
   golden_config (folder, "vit-mae-half", &config);
-  if (begin (&whole, &config, device, SAMPLES)
-      && begin (&parts, &config, device, 3))
+  if (small_run_begin (&whole, &config, config.mae.image_size, SAMPLES, device,
+                       SAMPLES)
+      && small_run_begin (&parts, &config, config.mae.image_size, SAMPLES,
+                          device, 3))
     {
       float wanted = pass_all (&whole), loss = pass_all (&parts);
 
@@ -202,12 +163,12 @@ test_micro_batches (const char *folder, QmDevice *device)
       /* Those of the next step are others. */
       CHECK (fabsf (pass_all (&whole) - 2 * wanted) > 1e-4f * wanted);
     }
-  end (&whole);
-  end (&parts);
+  small_run_end (&whole);
+  small_run_end (&parts);
 }
 
 static void
-read_table (const Run *run, int i, float *values)
+read_table (const SmallRun *run, int i, float *values)
 {
   CHECK_INT (qm_executor_read_floats (run->executor,
                                       run->plan->graph->tables[i].value, values,
@@ -222,11 +183,12 @@ test_positions (const char *folder, QmDevice *device)
 {
   QmModelConfig config = { 0 };
   float table[10][24];
-  Run run;
+  SmallRun run;
 
   check_case ("positions");
   golden_config (folder, "vit-mae", &config);
-  if (begin (&run, &config, device, 2))
+  if (small_run_begin (&run, &config, config.mae.image_size, SAMPLES, device,
+                       2))
     {
       read_table (&run, 0, &table[0][0]);
       for (int j = 0; j < 24; j++)
@@ -237,7 +199,7 @@ test_positions (const char *folder, QmDevice *device)
       CHECK_NEAR (table[6][14], sin (1 / pow (10000, 2.0 / 6)), 1e-6);
       CHECK_NEAR (table[6][23], cos (1 / pow (10000, 5.0 / 6)), 1e-6);
     }
-  end (&run);
+  small_run_end (&run);
 }
 
 /* Positions of a file are those of the model, and of the file that it writes,
@@ -249,14 +211,15 @@ test_files (const char *folder, QmDevice *device)
   QmSafetensors *file = NULL, *written = NULL;
   char path[512], out[512];
   float first[50 * 24], second[50 * 24];
-  Run run;
+  SmallRun run;
 
   check_case ("files");
   golden_config (folder, "vit-mae-normed", &config);
   snprintf (path, sizeof path, "%s/vit-mae-normed.weights.safetensors", folder);
   snprintf (out, sizeof out, "%s", scratch_path ("mae.safetensors"));
   CHECK_INT (qm_safetensors_open (path, &file, NULL), QM_OK);
-  if (begin (&run, &config, device, 2) && file != NULL)
+  if (small_run_begin (&run, &config, config.mae.image_size, SAMPLES, device, 2)
+      && file != NULL)
     {
       QmError error = { 0 };
 
@@ -291,7 +254,7 @@ test_files (const char *folder, QmDevice *device)
     }
   qm_safetensors_close (written);
   qm_safetensors_close (file);
-  end (&run);
+  small_run_end (&run);
 }
 
 int

@@ -7,6 +7,7 @@
 
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/all-models.h"
 #include "tests/engine/golden-config.h"
 #include "tests/engine/in-ranks.h"
 #include "tests/engine/vary.h"
@@ -570,34 +571,8 @@ test_optimizers (const char *folder, const RanksPlace *place, const char *model)
 int
 main (int argc, char **argv)
 {
-  static const char *const all[] = { "gpt-neox-parallel",
-                                     "gpt-neox-sequential",
-                                     "bert",
-                                     "roberta",
-                                     "vit",
-                                     "convnext",
-                                     "mamba",
-                                     "mamba-biased",
-                                     "llama",
-                                     "qwen2-yarn",
-                                     "olmoe",
-                                     "qwen3-moe",
-                                     "mixtral",
-                                     "qwen3-grouped",
-                                     "olmo3",
-                                     "smollm3",
-                                     "gemma3",
-                                     "gpt2",
-                                     "modernbert",
-                                     "esm",
-                                     "dinov2-gated",
-                                     "dinov2-registers",
-                                     "dinov3",
-                                     "vit-mae-half",
-                                     "dit",
-                                     "dinov2-pair-hidden" };
-  const char *const *models = all;
-  size_t n = sizeof all / sizeof all[0];
+  const char *const *models = all_models;
+  size_t n = N_ALL_MODELS;
   /* Where there is time, or GPUs, every model is tried in every way. */
   bool whole = getenv ("QM_TEST_FULL") != NULL
                || (argc > 2 && strcmp (argv[2], "cpu") != 0);

@@ -26,6 +26,11 @@ check (const QmProbes *probes)
     require (probes->probes[i].seconds > 0 && probes->probes[i].bytes > 0
              && probes->probes[i].flops >= 0
              && probes->probes[i].name[0] != '\0');
+  require (probes->n_links <= QM_PROBES_LINKS);
+  for (size_t i = 0; i < probes->n_links; i++)
+    require (probes->links[i].ranks > 1
+             && qm_probes_links (probes, probes->links[i].ranks)
+                    == &probes->links[i]);
 }
 
 int
