@@ -278,6 +278,17 @@ store_matrices (uint32_t to, const uint32_t (&r)[4])
       : "memory");
 }
 
+/* The same from there to registers. */
+__device__ __forceinline__ void
+load_matrices (uint32_t (&r)[4], uint32_t from)
+{
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, "
+               "[%4];\n"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(from)
+               : "memory");
+}
+
 __device__ __forceinline__ void
 store_rows (
     const CUtensorMap *map, const void *from, int row, int head, int batch)

@@ -493,6 +493,18 @@ random_case (
       c.a.causal = false;
       c.a.dropout = 0;
     }
+  /* What a kernel has for whole heads: more of them than there are blocks, too */
+  if (type != QM_ATTENTION_TF32 && !random_int (state, 4))
+    {
+      c.a.head_dim = dim ? dim : 64;
+      c.a.scale = 0.125f;
+      c.a.heads = c.a.groups;
+      c.a.seq = 65 + random_int (state, small ? 100 : 220);
+      c.a.window = 0;
+      c.a.causal = false;
+      c.a.dropout = 0;
+      c.a.batch = small || random_int (state, 4) ? 2 : 90;
+    }
   c.layout = (HostLayout) random_int (state, LAYOUT_COUNT);
   c.seed = random_bits (state);
   for (int i = 0; i < QM_RNG_SIZE; i++)
