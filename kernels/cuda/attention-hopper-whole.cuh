@@ -36,12 +36,14 @@ struct HopperWholeParams
   int rows;   /* of a head in shared memory: blocks, and a tail or none */
   int groups; /* of 64 columns or rows that are shared out */
   CUtensorMap q, k, v, dout; /* half of the rows at a time */
+  CUtensorMap dq, dk, dv;    /* 64 rows */
 };
 
 template <int D> struct alignas (1024) HopperWholeShared
 {
   uint16_t k[2][WHOLE_ROWS * D], v[2][WHOLE_ROWS * D];
   uint16_t q[WHOLE_ROWS * D], dout[WHOLE_ROWS * D];
+  uint16_t out[2][WHOLE_BLOCK * D]; /* of either warpgroup, on its way */
   float lse[2][WHOLE_ROWS + WHOLE_BLOCK], delta[2][WHOLE_ROWS + WHOLE_BLOCK];
   uint64_t kv_full[2], kv_empty[2];
   uint64_t q_full[2], q_empty[2]; /* of either half */
@@ -138,7 +140,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
             const void *right,
             int row0)
   {
-    const uint32_t base = shared_base (right) + row0 * Chunk<D>::BYTES;
+    const uint32_t base = shared_u32 (right) + row0 * Chunk<D>::BYTES;
 
 #pragma unroll
     for (int i = 0; i < D / 16; i++)
@@ -154,7 +156,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
                const void *right,
                int row0)
   {
-    const uint32_t base = shared_base (right) + row0 * Chunk<D>::BYTES;
+    const uint32_t base = shared_u32 (right) + row0 * Chunk<D>::BYTES;
 
 #pragma unroll
     for (int i = 0; i < R / 16; i++)
@@ -319,28 +321,39 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
       pin (by_p);
   }
 
+  /* Rows from row0 on; what is beyond the last the copy engine leaves out. */
   __device__ __forceinline__ void
   store (const float (&sum)[D / 2],
-         const QmAttentionTensor &to,
+         const CUtensorMap *to,
          int bh,
          int row0,
          float factor)
   {
-    T *head = head_base<T> (to, bh, h.p.heads);
+    const bool first = threadIdx.x % WARPGROUP == 0;
+    const int r = warp * 16 + lane % 16;
+    const uint32_t out = shared_u32 (s.out[group]) + r * Chunk<D>::BYTES;
 
+    if (first)
+      bulk_wait_read<0> ();
+    named_sync (1 + group, WARPGROUP);
 #pragma unroll
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < D / 16; i++)
       {
-        const int r = row0 + warp * 16 + lane / 4 + 8 * i;
-        T *row = head + r * to.seq_stride + lane % 4 * 2;
+        uint32_t words[4];
 
-        if (r >= h.p.seq)
-          continue;
 #pragma unroll
-        for (int n = 0; n < D / 8; n++)
-          *reinterpret_cast<uint32_t *> (row + n * 8) =
-              pack2<T> (sum[n * 4 + i * 2] * factor,
-                        sum[n * 4 + i * 2 + 1] * factor);
+        for (int w = 0; w < 4; w++)
+          words[w] =
+              pack2<T> (sum[(2 * i + w / 2) * 4 + w % 2 * 2] * factor,
+                        sum[(2 * i + w / 2) * 4 + w % 2 * 2 + 1] * factor);
+        store_matrices (out + ((2 * i + lane / 16) ^ (r % 8)) * 16, words);
+      }
+    fence_async_proxy ();
+    named_sync (1 + group, WARPGROUP);
+    if (first)
+      {
+        store_rows (to, s.out[group], row0, bh % h.p.heads, bh / h.p.heads);
+        bulk_commit ();
       }
   }
 
@@ -352,8 +365,8 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
         load_left (a, s.k[kv.index], g * WHOLE_BLOCK);
         load_left (b, s.v[kv.index], g * WHOLE_BLOCK);
         side<true> (s.q, s.dout);
-        store (by_p, h.p.dv, bh, g * WHOLE_BLOCK, 1.0f);
-        store (by_ds, h.p.dk, bh, g * WHOLE_BLOCK, h.p.grad_scale);
+        store (by_p, &h.dv, bh, g * WHOLE_BLOCK, 1.0f);
+        store (by_ds, &h.dk, bh, g * WHOLE_BLOCK, h.p.grad_scale);
       }
   }
 
@@ -386,7 +399,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
         if (g + 2 >= h.groups)
           warp_arrive (&s.q_empty[1], lane);
         side<false> (s.k[kv.index], s.v[kv.index]);
-        store (by_ds, h.p.dq, bh, row0, h.p.grad_scale);
+        store (by_ds, &h.dq, bh, row0, h.p.grad_scale);
       }
   }
 
@@ -404,6 +417,8 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
         warp_arrive (&s.kv_empty[kv.index], lane);
         kv.advance ();
       }
+    if (threadIdx.x % WARPGROUP == 0)
+      bulk_wait<0> ();
   }
 };
 
@@ -494,6 +509,12 @@ launch_hopper_whole (const Params &p, cudaStream_t stream)
     status = make_map<D> (&h.v, p, p.v, p.heads, h.rows / 2, BF16);
   if (status == cudaSuccess)
     status = make_map<D> (&h.dout, p, p.dout, p.heads, h.rows / 2, BF16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h.dq, p, p.dq, p.heads, WHOLE_BLOCK, BF16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h.dk, p, p.dk, p.heads, WHOLE_BLOCK, BF16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h.dv, p, p.dv, p.heads, WHOLE_BLOCK, BF16);
   if (status == cudaSuccess)
     status = launch_row_sums<T, D, false> (p, stream);
   if (status != cudaSuccess)
