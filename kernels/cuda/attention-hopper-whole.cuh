@@ -35,19 +35,54 @@ struct HopperWholeParams
   int heads;  /* of all sequences */
   int rows;   /* of a head in shared memory: blocks, and a tail or none */
   int groups; /* of 64 columns or rows that are shared out */
-  CUtensorMap q, k, v, dout; /* half of the rows at a time */
+  CUtensorMap q, k, v, dout; /* half of the rows at a time, without chunks */
   CUtensorMap dq, dk, dv;    /* 64 rows */
 };
 
 template <int D> struct alignas (1024) HopperWholeShared
 {
-  uint16_t k[2][WHOLE_ROWS * D], v[2][WHOLE_ROWS * D];
+  /* With two, the next head's K and V are there in time. */
+  static constexpr int STAGES = D <= 64 ? 2 : 1;
+
+  uint16_t k[STAGES][WHOLE_ROWS * D], v[STAGES][WHOLE_ROWS * D];
   uint16_t q[WHOLE_ROWS * D], dout[WHOLE_ROWS * D];
   uint16_t out[2][WHOLE_BLOCK * D]; /* of either warpgroup, on its way */
-  float lse[2][WHOLE_ROWS + WHOLE_BLOCK], delta[2][WHOLE_ROWS + WHOLE_BLOCK];
-  uint64_t kv_full[2], kv_empty[2];
+  float lse[STAGES][WHOLE_ROWS + WHOLE_BLOCK];
+  float delta[STAGES][WHOLE_ROWS + WHOLE_BLOCK];
+  uint64_t kv_full[STAGES], kv_empty[STAGES];
   uint64_t q_full[2], q_empty[2]; /* of either half */
 };
+
+/* Half of the rows of a head. */
+template <int D>
+__device__ __forceinline__ void
+load_half (const HopperWholeParams &h,
+           uint16_t *tile,
+           const CUtensorMap *map,
+           uint64_t *barrier,
+           int row,
+           int bh)
+{
+  constexpr int E = Chunk<D>::ELEMENTS;
+
+  for (int c = 0; c < Chunk<D>::COUNT; c++)
+    load_box (tile + (c * WHOLE_ROWS + row) * E, map, barrier, c * E, row,
+              bh % h.p.heads, bh / h.p.heads);
+}
+
+/* Where a lane has 16 bytes of a row: of step i of the inner dimension, the
+ * half that the lane is of. */
+template <int D, int ROWS>
+__device__ __forceinline__ uint32_t
+matrix_row (const void *tile, int r, int i, int lane)
+{
+  constexpr int BYTES = Chunk<D>::BYTES;
+  const int part = i * 32 % BYTES / 16 + lane / 16;
+
+  static_assert (BYTES == 128 || BYTES == 32, "swizzle");
+  return shared_u32 (tile) + i * 32 / BYTES * (ROWS * BYTES) + r * BYTES
+         + (part ^ (BYTES == 128 ? r % 8 : r / 4 % 2)) * 16;
+}
 
 template <int D>
 __device__ __forceinline__ void
@@ -55,22 +90,21 @@ whole_producer (const HopperWholeParams &h, HopperWholeShared<D> &s)
 {
   const int half = h.rows / 2;
   const int sums = h.groups * WHOLE_BLOCK * 4;
-  Ring<2> kv;
+  Ring<HopperWholeShared<D>::STAGES> kv;
   int q_parity = 1;
 
   for (int bh = blockIdx.x; bh < h.heads; bh += gridDim.x)
     {
-      const int head = bh % h.p.heads, batch = bh / h.p.heads;
       const int64_t at = (int64_t) bh * h.p.padded_seq;
 
       barrier_wait (&s.kv_empty[kv.index], kv.parity ^ 1);
       barrier_expect (&s.kv_full[kv.index], 2 * h.rows * D * 2 + 2 * sums);
       for (int i = 0; i < 2; i++)
         {
-          load_rows (s.k[kv.index] + i * half * D, &h.k, &s.kv_full[kv.index],
-                     i * half, head, batch);
-          load_rows (s.v[kv.index] + i * half * D, &h.v, &s.kv_full[kv.index],
-                     i * half, head, batch);
+          load_half<D> (h, s.k[kv.index], &h.k, &s.kv_full[kv.index], i * half,
+                        bh);
+          load_half<D> (h, s.v[kv.index], &h.v, &s.kv_full[kv.index], i * half,
+                        bh);
         }
       load_bytes (s.lse[kv.index], h.p.lse_log2 + at, sums,
                   &s.kv_full[kv.index]);
@@ -80,10 +114,8 @@ whole_producer (const HopperWholeParams &h, HopperWholeShared<D> &s)
         {
           barrier_wait (&s.q_empty[i], q_parity);
           barrier_expect (&s.q_full[i], 2 * half * D * 2);
-          load_rows (s.q + i * half * D, &h.q, &s.q_full[i], i * half, head,
-                     batch);
-          load_rows (s.dout + i * half * D, &h.dout, &s.q_full[i], i * half,
-                     head, batch);
+          load_half<D> (h, s.q, &h.q, &s.q_full[i], i * half, bh);
+          load_half<D> (h, s.dout, &h.dout, &s.q_full[i], i * half, bh);
         }
       q_parity ^= 1;
       kv.advance ();
@@ -103,10 +135,18 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   const HopperWholeParams &h;
   HopperWholeShared<D> &s;
   const int group, lane, warp;
-  Ring<2> kv;
+  Ring<HopperWholeShared<D>::STAGES> kv;
   int q_parity = 0;
-  uint32_t a[D / 16][4], b[D / 16][4]; /* K and V of 64, or Q and dO */
-  float by_p[D / 2], by_ds[D / 2];     /* dV and dK; or dQ, the second */
+  /* Left operands: 64 rows of K and V, or of Q and dO; in registers, but for
+   * heads that leave too few. */
+  static constexpr bool IN_REGISTERS = D <= 64;
+  struct Left
+  {
+    uint32_t words[IN_REGISTERS ? D / 16 : 1][4];
+    uint32_t base;
+  };
+  Left a, b;
+  float by_p[D / 2], by_ds[D / 2]; /* dV and dK; or dQ, the second */
   WholeScores<WHOLE_BLOCK> block;
   WholeScores<WHOLE_TAIL> tail; /* after the last block */
   float lse[2], delta[2];       /* of this thread's rows */
@@ -122,30 +162,36 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   /* Rows from row0 on as left operands.  What is beyond the last row makes
    * results that nobody stores. */
   __device__ __forceinline__ void
-  load_left (uint32_t (&to)[D / 16][4], const void *tile, int row0)
+  take_left (Left &to, const void *tile, int row0)
   {
-    const int r = min (row0 + warp * 16 + lane % 16, h.rows - 1);
+    to.base = shared_u32 (tile) + row0 * Chunk<D>::BYTES;
+    if constexpr (IN_REGISTERS)
+      {
+        const int r = min (row0 + warp * 16 + lane % 16, h.rows - 1);
 
 #pragma unroll
-    for (int i = 0; i < D / 16; i++)
-      load_matrices (to[i], shared_u32 (tile) + r * Chunk<D>::BYTES
-                                + ((2 * i + lane / 16) ^ (r % 8)) * 16);
+        for (int i = 0; i < D / 16; i++)
+          load_matrices (to.words[i],
+                         matrix_row<D, WHOLE_ROWS> (tile, r, i, lane));
+      }
   }
 
   /* x = left right', R rows from row0 on */
   template <int R>
   __device__ __forceinline__ void
-  multiply (float (&x)[R / 2],
-            const uint32_t (&left)[D / 16][4],
-            const void *right,
-            int row0)
+  multiply (float (&x)[R / 2], const Left &left, const void *right, int row0)
   {
     const uint32_t base = shared_u32 (right) + row0 * Chunk<D>::BYTES;
 
 #pragma unroll
     for (int i = 0; i < D / 16; i++)
-      Product<T, R>::template registers<0> (
-          x, left[i], along_rows<D, WHOLE_ROWS> (base, 0, i), i > 0);
+      if constexpr (IN_REGISTERS)
+        Product<T, R>::template registers<0> (
+            x, left.words[i], along_rows<D, WHOLE_ROWS> (base, 0, i), i > 0);
+      else
+        Product<T, R>::template shared<0, 0> (
+            x, along_rows<D, WHOLE_ROWS> (left.base, 0, i),
+            along_rows<D, WHOLE_ROWS> (base, 0, i), i > 0);
   }
 
   /* sum += left right */
@@ -331,7 +377,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   {
     const bool first = threadIdx.x % WARPGROUP == 0;
     const int r = warp * 16 + lane % 16;
-    const uint32_t out = shared_u32 (s.out[group]) + r * Chunk<D>::BYTES;
+    constexpr int E = Chunk<D>::ELEMENTS;
 
     if (first)
       bulk_wait_read<0> ();
@@ -346,13 +392,16 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
           words[w] =
               pack2<T> (sum[(2 * i + w / 2) * 4 + w % 2 * 2] * factor,
                         sum[(2 * i + w / 2) * 4 + w % 2 * 2 + 1] * factor);
-        store_matrices (out + ((2 * i + lane / 16) ^ (r % 8)) * 16, words);
+        store_matrices (matrix_row<D, WHOLE_BLOCK> (s.out[group], r, i, lane),
+                        words);
       }
     fence_async_proxy ();
     named_sync (1 + group, WARPGROUP);
     if (first)
       {
-        store_rows (to, s.out[group], row0, bh % h.p.heads, bh / h.p.heads);
+        for (int c = 0; c * E < h.p.head_dim; c++)
+          store_box (to, s.out[group] + c * WHOLE_BLOCK * E, c * E, row0,
+                     bh % h.p.heads, bh / h.p.heads);
         bulk_commit ();
       }
   }
@@ -362,43 +411,52 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   {
     for (int g = group; g < h.groups; g += 2)
       {
-        load_left (a, s.k[kv.index], g * WHOLE_BLOCK);
-        load_left (b, s.v[kv.index], g * WHOLE_BLOCK);
+        take_left (a, s.k[kv.index], g * WHOLE_BLOCK);
+        take_left (b, s.v[kv.index], g * WHOLE_BLOCK);
         side<true> (s.q, s.dout);
         store (by_p, &h.dv, bh, g * WHOLE_BLOCK, 1.0f);
         store (by_ds, &h.dk, bh, g * WHOLE_BLOCK, h.p.grad_scale);
       }
   }
 
-  /* The warpgroup that has fewer columns has more rows.  Either half of Q and
-   * dO is given back as soon as this one needs no more of it. */
+  /* Gives back what this warpgroup needs no more of Q and dO: all after its
+   * last rows, the first half once the next are in the second. */
+  __device__ __forceinline__ void
+  give_back (int g, bool &kept)
+  {
+    if (kept && (g + 2) * WHOLE_BLOCK >= h.rows / 2)
+      {
+        warp_arrive (&s.q_empty[0], lane);
+        kept = false;
+      }
+    if (g + 2 >= h.groups)
+      warp_arrive (&s.q_empty[1], lane);
+  }
+
+  /* The warpgroup that has fewer columns has more rows. */
   __device__ __forceinline__ void
   rows (int bh)
   {
-    const int half = h.rows / 2;
-    bool kept = true; /* the first half */
+    bool kept = true; /* the first half of Q and dO */
 
     for (int g = 1 - group; g < h.groups; g += 2)
       {
         const int row0 = g * WHOLE_BLOCK;
         const int row = row0 + warp * 16 + lane / 4;
 
-        load_left (a, s.q, row0);
-        load_left (b, s.dout, row0);
+        take_left (a, s.q, row0);
+        take_left (b, s.dout, row0);
 #pragma unroll
         for (int i = 0; i < 2; i++)
           {
             lse[i] = s.lse[kv.index][row + 8 * i];
             delta[i] = s.delta[kv.index][row + 8 * i];
           }
-        if (kept && row0 + 2 * WHOLE_BLOCK >= half)
-          {
-            warp_arrive (&s.q_empty[0], lane);
-            kept = false;
-          }
-        if (g + 2 >= h.groups)
-          warp_arrive (&s.q_empty[1], lane);
+        if (IN_REGISTERS)
+          give_back (g, kept);
         side<false> (s.k[kv.index], s.v[kv.index]);
+        if (!IN_REGISTERS)
+          give_back (g, kept);
         store (by_ds, &h.dq, bh, row0, h.p.grad_scale);
       }
   }
@@ -437,10 +495,13 @@ __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
       prefetch_map (&h.k);
       prefetch_map (&h.v);
       prefetch_map (&h.dout);
-      for (int i = 0; i < 2; i++)
+      for (int i = 0; i < HopperWholeShared<D>::STAGES; i++)
         {
           barrier_init (&s.kv_full[i], 1);
           barrier_init (&s.kv_empty[i], 8);
+        }
+      for (int i = 0; i < 2; i++)
+        {
           barrier_init (&s.q_full[i], 1);
           barrier_init (&s.q_empty[i], 8);
         }
@@ -461,13 +522,16 @@ __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
     }
 }
 
-/* Whether the kernel can do it. */
-inline bool
+/* Whether the kernel can do it.  Large heads leave no registers for a tail. */
+template <int D>
+bool
 fits_hopper_whole (const Params &p)
 {
+  const int rest = p.seq % WHOLE_BLOCK;
+
   return p.seq > WHOLE_BLOCK + WHOLE_TAIL && p.seq <= WHOLE_ROWS
-         && p.head_dim == 64 && p.shared == 1 && !p.threshold
-         && p.before >= p.seq && p.after >= p.seq;
+         && (D <= 64 || rest == 0 || rest > WHOLE_TAIL) && p.shared == 1
+         && !p.threshold && p.before >= p.seq && p.after >= p.seq;
 }
 
 template <class T, int D, int BLOCKS, bool TAIL>
@@ -502,19 +566,19 @@ launch_hopper_whole (const Params &p, cudaStream_t stream)
   h.groups = (p.seq + WHOLE_BLOCK - 1) / WHOLE_BLOCK;
   const int blocks = h.groups - tail;
   h.rows = blocks * WHOLE_BLOCK + (tail ? WHOLE_TAIL : 0);
-  status = make_map<D> (&h.q, p, p.q, p.heads, h.rows / 2, BF16);
+  status = make_map<D> (&h.q, p, p.q, p.heads, h.rows / 2, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.k, p, p.k, p.heads, h.rows / 2, BF16);
+    status = make_map<D> (&h.k, p, p.k, p.heads, h.rows / 2, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.v, p, p.v, p.heads, h.rows / 2, BF16);
+    status = make_map<D> (&h.v, p, p.v, p.heads, h.rows / 2, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.dout, p, p.dout, p.heads, h.rows / 2, BF16);
+    status = make_map<D> (&h.dout, p, p.dout, p.heads, h.rows / 2, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.dq, p, p.dq, p.heads, WHOLE_BLOCK, BF16);
+    status = make_map<D> (&h.dq, p, p.dq, p.heads, WHOLE_BLOCK, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.dk, p, p.dk, p.heads, WHOLE_BLOCK, BF16);
+    status = make_map<D> (&h.dk, p, p.dk, p.heads, WHOLE_BLOCK, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.dv, p, p.dv, p.heads, WHOLE_BLOCK, BF16);
+    status = make_map<D> (&h.dv, p, p.dv, p.heads, WHOLE_BLOCK, BF16, false);
   if (status == cudaSuccess)
     status = launch_row_sums<T, D, false> (p, stream);
   if (status != cudaSuccess)
@@ -524,16 +588,20 @@ launch_hopper_whole (const Params &p, cudaStream_t stream)
     case 4:
       return start_hopper_whole<T, D, 2, false> (h, stream);
     case 5:
-      return start_hopper_whole<T, D, 2, true> (h, stream);
+      if constexpr (D <= 64)
+        return start_hopper_whole<T, D, 2, true> (h, stream);
     case 6:
       return start_hopper_whole<T, D, 3, false> (h, stream);
     case 7:
-      return start_hopper_whole<T, D, 3, true> (h, stream);
+      if constexpr (D <= 64)
+        return start_hopper_whole<T, D, 3, true> (h, stream);
     case 8:
       return start_hopper_whole<T, D, 4, false> (h, stream);
-    default:
-      return start_hopper_whole<T, D, 4, true> (h, stream);
+    case 9:
+      if constexpr (D <= 64)
+        return start_hopper_whole<T, D, 4, true> (h, stream);
     }
+  return cudaErrorInvalidValue;
 }
 
 }

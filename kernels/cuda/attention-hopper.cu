@@ -16,8 +16,8 @@ template <class T, int D>
 cudaError_t
 launch_hopper_backward (const Params &p, cudaStream_t stream)
 {
-  if constexpr (D == 64)
-    if (fits_hopper_whole (p))
+  if constexpr (D == 64 || D == 80)
+    if (fits_hopper_whole<D> (p))
       return launch_hopper_whole<T, D> (p, stream);
   if constexpr (D == 256)
     return p.threshold ? launch_hopper_split<T, D, true> (p, stream)
