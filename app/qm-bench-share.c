@@ -7,7 +7,6 @@
 #include "app/qm-bench-search.h"
 
 #include "data/datadir.h"
-#include "data/file-kind.h"
 #include "data/results-file.h"
 #include "data/shared.h"
 #include "engine/trained.h"
@@ -302,51 +301,24 @@ read_shared (const QmBenchOptions *options, QmError *error)
   return status;
 }
 
-/* Whether a result can be of use to others: measured, of a model and a GPU that
- * they know, too. */
-static bool
-is_for_others (const QmBenchOptions *options,
-               const QmCatalog *catalog,
-               const QmResult *r)
-{
-  const QmModel *model = qm_catalog_model (catalog, r->model);
-  char key[QM_MODEL_KEY_BYTES];
-
-  if (r->status != QM_RESULT_MEASURED || model == NULL
-      || qm_catalog_gpu (catalog, r->gpu) == NULL
-      || (options->model != NULL && strcmp (options->model, r->model) != 0))
-    return false;
-  qm_model_key (&model->config, &model->recipe, key);
-  return strcmp (key, r->model_key) == 0;
-}
-
 static QmStatus
-choose (const QmBenchOptions *options,
-        const QmResults *results,
-        const QmCatalog *catalog,
-        QmError *error)
+give (const QmBenchOptions *options,
+      const QmResults *results,
+      const QmCatalog *catalog,
+      QmError *error)
 {
-  size_t n, chosen = 0;
-  const QmResult *list = qm_results_list (results, &n);
-  const QmResult **given = calloc (n + 1, sizeof (const QmResult *));
-  QmStatus status;
+  const QmResult **given;
+  size_t n;
+  QmStatus status =
+      qm_shared_choose (results, catalog, options->model, &given, &n, error);
 
-  if (given == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
-  for (size_t i = 0; i < n; i++)
-    if (is_for_others (options, catalog, &list[i]))
-      given[chosen++] = &list[i];
-  if (chosen == 0)
-    status = qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
-                           "nothing was measured of a model and a GPU of the "
-                           "catalog");
-  else
-    status = qm_shared_write (options->out, given, chosen, error);
+  if (status != QM_OK)
+    return status;
+  status = qm_shared_write (options->out, given, n, error);
   if (status == QM_OK)
     qm_bench_say ("%s: %zu results.  Read it, it is text; then attach it to an "
-                  "issue of the project, under \"A result to share\"",
-                  options->out, chosen);
+                  "issue of the project, under \"" QM_SHARED_FORM "\"",
+                  options->out, n);
   free (given);
   return status;
 }
@@ -358,15 +330,12 @@ write_shared (const QmBenchOptions *options, QmError *error)
   const char *path = options->n_files > 0 ? options->files[0] : own;
   QmResults *results = NULL;
   QmCatalog *catalog = NULL;
-  QmStatus status = QM_OK;
+  QmStatus status;
 
   if (options->n_files == 0 && !qm_results_default_path (own, sizeof own))
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "there is no home folder: name a file");
-  status =
-      qm_file_check_kind (options->out, QM_FILE_RESULTS, options->force, error);
-  if (status == QM_OK)
-    status = qm_bench_load_catalog (&catalog, error);
+  status = qm_bench_load_catalog (&catalog, error);
   if (status == QM_OK)
     {
       results = qm_results_new ();
@@ -376,7 +345,7 @@ write_shared (const QmBenchOptions *options, QmError *error)
                                    "the host is out of memory");
     }
   if (status == QM_OK)
-    status = choose (options, results, catalog, error);
+    status = give (options, results, catalog, error);
   qm_results_free (results);
   qm_catalog_free (catalog);
   return status;

@@ -190,7 +190,7 @@ check_place (const QmBenchOptions *options, QmError *error)
   } kinds[] = {
     { "calibrate", QM_FILE_SPEEDS },  { "check", QM_FILE_SAFETENSORS },
     { "train", QM_FILE_SAFETENSORS }, { "export", QM_FILE_SETTINGS },
-    { "results", QM_FILE_RESULTS },
+    { "results", QM_FILE_RESULTS },   { "share", QM_FILE_SHARED },
   };
 
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)

@@ -667,6 +667,29 @@ add_options (GArray *options,
                             &typed->circuit);
 }
 
+gboolean
+qm_cli_catalog_check_model (const QmCatalog *catalog,
+                            const char *id,
+                            GError **error)
+{
+  size_t n;
+  const QmModel *models = qm_catalog_models (catalog, &n);
+  g_autofree const char **names = NULL;
+  g_autofree char *quoted = NULL;
+  g_autofree char *problem = NULL;
+
+  if (qm_catalog_model (catalog, id) != NULL)
+    return TRUE;
+  names = g_new0 (const char *, n + 1);
+  for (size_t i = 0; i < n; i++)
+    names[i] = models[i].id;
+  quoted = qm_cli_quote (id);
+  problem = g_strdup_printf (_ ("unknown model %s"), quoted);
+  qm_cli_set_unknown (error, problem, id, names, n,
+                      _ ("“quartermaster catalog models” lists all"));
+  return FALSE;
+}
+
 int
 qm_cli_catalog (const char *const *arguments, GError **error)
 {

@@ -23,6 +23,12 @@ int qm_cli_catalog (const char *const *arguments, GError **error);
  * refused.  Returns: (transfer full): NULL with an error. */
 QmCatalog *qm_cli_catalog_load (GError **error);
 
+/* Whether the catalog has that model; QM_CLI_ERROR_USAGE, with the one that is
+ * nearest, where not. */
+gboolean qm_cli_catalog_check_model (const QmCatalog *catalog,
+                                     const char *id,
+                                     GError **error);
+
 /* "$1,499.99", "$500 to $1,000", "$21.96 an hour for 8".  (transfer full) */
 char *qm_cli_catalog_price_amount (const QmPrice *price);
 

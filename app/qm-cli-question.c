@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "app/qm-cli-catalog.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-question.h"
@@ -147,27 +148,6 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->troubles, g_ptr_array_unref);
 }
 
-static gboolean
-check_model (const QmCatalog *catalog, const char *id, GError **error)
-{
-  size_t n;
-  const QmModel *models = qm_catalog_models (catalog, &n);
-  g_autofree const char **names = NULL;
-  g_autofree char *quoted = NULL;
-  g_autofree char *problem = NULL;
-
-  if (qm_catalog_model (catalog, id) != NULL)
-    return TRUE;
-  names = g_new0 (const char *, n + 1);
-  for (size_t i = 0; i < n; i++)
-    names[i] = models[i].id;
-  quoted = qm_cli_quote (id);
-  problem = g_strdup_printf (_ ("unknown model %s"), quoted);
-  qm_cli_set_unknown (error, problem, id, names, n,
-                      _ ("“quartermaster catalog models” lists all"));
-  return FALSE;
-}
-
 gboolean
 qm_cli_check_gpu (const QmCatalog *catalog, const char *id, GError **error)
 {
@@ -306,7 +286,7 @@ qm_cli_question_models (const QmCliQuestion *typed,
       return NULL;
     }
   for (guint i = 0; models[i] != NULL; i++)
-    if (!check_model (catalog, models[i], error))
+    if (!qm_cli_catalog_check_model (catalog, models[i], error))
       return NULL;
   return without_repetition (models);
 }
@@ -608,7 +588,7 @@ read_run (const char *item,
         _ ("is not a model and its runs a year; write it "
            "like pythia-1b=3"));
   model = g_strndup (item, (gsize) (sign - item));
-  if (!check_model (catalog, model, error))
+  if (!qm_cli_catalog_check_model (catalog, model, error))
     return FALSE;
   qm_question_add_run (question, model, runs);
   return TRUE;

@@ -12,6 +12,7 @@
 #include "app/qm-cli-plot.h"
 #include "app/qm-cli-proposal.h"
 #include "app/qm-cli-quotes.h"
+#include "app/qm-cli-share.h"
 #include "app/qm-cli-times.h"
 #include "app/qm-cli.h"
 
@@ -37,6 +38,7 @@ static const Verb verbs[] = {
     qm_cli_catalog },
   { "quotes", N_ ("what vendors offer: import, compare, export, keep current"),
     qm_cli_quotes },
+  { "share", N_ ("what you measured, for everybody"), qm_cli_share },
   { "extract", N_ ("what a web page says its product costs"), qm_cli_extract },
 };
 

@@ -3,6 +3,7 @@
 #include "data/file-kind.h"
 
 #include "data/file.h"
+#include "data/shared.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -74,6 +75,8 @@ is_of_kind (const Start *start, QmFileKind kind)
     case QM_FILE_RESULTS:
       return is_json_with (start, results, 1)
              && is_json_with (start, results + 1, 2);
+    case QM_FILE_SHARED:
+      return begins (start, "{\"format\":\"" QM_SHARED_FORMAT "\"");
     case QM_FILE_SPEEDS:
       return is_json_with (start, speeds, 1);
     case QM_FILE_SETTINGS:
@@ -119,6 +122,7 @@ qm_file_check_kind (const char *path,
 {
   static const char *const names[] = {
     [QM_FILE_RESULTS] = "of results",
+    [QM_FILE_SHARED] = "of shared results",
     [QM_FILE_SPEEDS] = "of a GPU's speeds",
     [QM_FILE_SETTINGS] = "of settings",
     [QM_FILE_SAFETENSORS] = "of safetensors",

@@ -13,6 +13,7 @@
 typedef enum QmFileKind
 {
   QM_FILE_RESULTS,     /* of measurements, JSON lines */
+  QM_FILE_SHARED,      /* of those that are given away */
   QM_FILE_SPEEDS,      /* of a GPU, JSON */
   QM_FILE_SETTINGS,    /* for Transformers or DeepSpeed, JSON */
   QM_FILE_SAFETENSORS, /* weights, or loss and gradients */

@@ -236,37 +236,97 @@ append_result (char **text,
 }
 
 QmStatus
+qm_shared_make (const QmResult *const *results,
+                size_t n,
+                char **text,
+                size_t *length,
+                QmError *error)
+{
+  json_t *head = make_head (n);
+  QmResults *again = qm_results_new ();
+  QmStatus status = QM_OK;
+
+  *text = NULL;
+  *length = 0;
+  if (n == 0 || n > QM_SHARED_MAX_RESULTS)
+    status =
+        qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                      "%zu results are not 1 to %d", n, QM_SHARED_MAX_RESULTS);
+  else if (head == NULL || again == NULL || !append (text, length, head))
+    status = out_of_memory (error);
+  for (size_t i = 0; i < n && status == QM_OK; i++)
+    status = append_result (text, length, results[i], error);
+  /* What nobody could read is not given away. */
+  if (status == QM_OK)
+    status = qm_shared_parse (again, *text, *length, "", error);
+  if (status != QM_OK)
+    {
+      free (*text);
+      *text = NULL;
+    }
+  qm_results_free (again);
+  json_decref (head);
+  return status;
+}
+
+QmStatus
 qm_shared_write (const char *path,
                  const QmResult *const *results,
                  size_t n,
                  QmError *error)
 {
-  json_t *head = make_head (n);
-  QmResults *again = qm_results_new ();
-  char *text = NULL;
-  size_t length = 0;
-  QmStatus status = QM_OK;
+  char *text;
+  size_t length;
+  QmStatus status = qm_shared_make (results, n, &text, &length, error);
 
-  if (n == 0 || n > QM_SHARED_MAX_RESULTS)
-    status =
-        qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                      "%zu results are not 1 to %d", n, QM_SHARED_MAX_RESULTS);
-  else if (head == NULL || again == NULL || !append (&text, &length, head))
-    status = out_of_memory (error);
-  for (size_t i = 0; i < n && status == QM_OK; i++)
-    status = append_result (&text, &length, results[i], error);
-  /* What nobody could read is not given away. */
-  if (status == QM_OK)
-    status = qm_shared_parse (again, text, length, path, error);
-  if (status == QM_OK)
-    {
-      text[length - 1] = '\0'; /* which is written behind a text */
-      status = qm_file_write (path, text, error);
-    }
-  qm_results_free (again);
-  json_decref (head);
+  if (status != QM_OK)
+    return status;
+  text[length - 1] = '\0'; /* which is written behind a text */
+  status = qm_file_write (path, text, error);
   free (text);
   return status;
+}
+
+/* Whether a result can be of use to others. */
+static bool
+is_for_others (const QmResult *r, const QmCatalog *catalog, const char *only)
+{
+  const QmModel *model = qm_catalog_model (catalog, r->model);
+  char key[QM_MODEL_KEY_BYTES];
+
+  if (r->status != QM_RESULT_MEASURED || model == NULL
+      || qm_catalog_gpu (catalog, r->gpu) == NULL
+      || (only != NULL && strcmp (only, r->model) != 0))
+    return false;
+  qm_model_key (&model->config, &model->recipe, key);
+  return strcmp (key, r->model_key) == 0;
+}
+
+QmStatus
+qm_shared_choose (const QmResults *results,
+                  const QmCatalog *catalog,
+                  const char *model,
+                  const QmResult ***chosen,
+                  size_t *n,
+                  QmError *error)
+{
+  size_t all;
+  const QmResult *list = qm_results_list (results, &all);
+
+  *n = 0;
+  *chosen = calloc (all + 1, sizeof (const QmResult *));
+  if (*chosen == NULL)
+    return out_of_memory (error);
+  for (size_t i = 0; i < all; i++)
+    if (is_for_others (&list[i], catalog, model))
+      (*chosen)[(*n)++] = &list[i];
+  if (*n > 0)
+    return QM_OK;
+  free (*chosen);
+  *chosen = NULL;
+  return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
+                       "nothing was measured of a model and a GPU of the "
+                       "catalog");
 }
 
 /* Checks one line behind the first. */

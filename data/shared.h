@@ -18,6 +18,7 @@
 #ifndef QM_DATA_SHARED_H
 #define QM_DATA_SHARED_H
 
+#include "data/catalog.h"
 #include "data/results.h"
 
 #define QM_SHARED_FORMAT  "quartermaster-shared"
@@ -31,6 +32,29 @@
 #define QM_SHARED_STATEMENT                                                    \
   "I measured these results, as their fields say, and give them to everybody " \
   "under CC0 1.0."
+
+/* Where such a file is sent: what the form for it among the project's issues is
+ * called. */
+#define QM_SHARED_FORM "A result to share"
+
+/* Those of `results` that can be of use to others: measured, of a model and a
+ * GPU that the catalog knows as well; of `model` alone where that is not NULL.
+ * The array is the caller's to free, what it points to belongs to `results`.
+ * QM_STATUS_NOT_FOUND where there is none. */
+QmStatus qm_shared_choose (const QmResults *results,
+                           const QmCatalog *catalog,
+                           const char *model,
+                           const QmResult ***chosen,
+                           size_t *n,
+                           QmError *error);
+
+/* The text of such a file of measured results, signed off; the caller frees it.
+ * Fails as qm_shared_write() does, but for writing. */
+QmStatus qm_shared_make (const QmResult *const *results,
+                         size_t n,
+                         char **text,
+                         size_t *length,
+                         QmError *error);
 
 /* Writes measured results, signed off, in place of a file that may be there.
  * QM_STATUS_INVALID for none, too many, or one that was not measured or has

@@ -8,7 +8,9 @@
 #   make_root FOLDER RELEASE   a new one
 #   put_tree FOLDER            the working tree there, as a clone would have it
 #   in_root FOLDER COMMAND [ARGUMENT...]
-#                              runs it in a root, as root, with the network
+#                              runs it in a root, as root, with the network; where
+#                              QM_PACKAGE_CUDA names a CUDA, that is lent to it in
+#                              /usr/local/cuda
 
 need_roots() {
   [ "$(id -u)" -eq 0 ] || skip "$1: they need root"
@@ -56,6 +58,9 @@ in_root() {
     mount -t proc proc "$root/proc"
     mount --rbind /dev "$root/dev"
     mount --bind /tmp "$root/tmp" # so that no two displays have one number
+    if [ -n "${QM_PACKAGE_CUDA:-}" ] && [ -d "$root/usr/local/cuda" ]; then
+      mount --bind "$QM_PACKAGE_CUDA" "$root/usr/local/cuda"
+    fi
     exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
       DEBIAN_FRONTEND=noninteractive \
       ${QM_TEST_FULL:+QM_TEST_FULL="$QM_TEST_FULL"} "$@"

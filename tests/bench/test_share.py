@@ -88,6 +88,15 @@ class Share(unittest.TestCase):
         out.write_text('a letter\n')
         self.fails(1, 'out.jsonl', '--sign-off', '--out', out, self.own())
         self.assertEqual(out.read_text(), 'a letter\n')
+        # What was measured least of all.
+        own = self.own()
+        before = own.read_text()
+        self.fails(1, 'no file of shared results', '--sign-off', '--out', own,
+                   own)
+        self.assertEqual(own.read_text(), before)
+        for _ in range(2):
+            again = share('--sign-off', '--out', self.folder / 'again', own)
+            self.assertEqual(again.returncode, 0, again.stderr)
         self.fails(1, 'nothing was measured', '--sign-off', '--out',
                    self.folder / 'none', '--model', 'vit-large', self.own())
 

@@ -7,6 +7,10 @@
 # nothing is but what they say that they need, has lintian look at them, installs
 # them in another one and uses both programs and the window there.  The packages
 # are in build-packages/.  DEBFULLNAME and DEBEMAIL say who makes them.
+#
+# QM_PACKAGE_CUDA=/usr/local/cuda has kernels for GPUs compiled by the CUDA there, for
+# those in QM_PACKAGE_GPUS (all that nvcc and we know), which takes an hour of a
+# processor.  Without, qm-bench is as in Debian's main, which has no such compiler.
 
 set -eu
 cd "$(dirname "$0")/../.."
@@ -38,6 +42,12 @@ make_root "$base" "$release"
 rm -rf "$maker_root" "$user_root"
 cp -a "$base" "$maker_root"
 
+cuda=disabled
+if [ -n "${QM_PACKAGE_CUDA:-}" ]; then
+  cuda=enabled
+  mkdir -p "$maker_root/usr/local/cuda"
+fi
+
 source=$maker_root/build/quartermaster-$version
 put_tree "$source"
 cp -R data/packages/debian "$source/debian"
@@ -56,14 +66,15 @@ say 'the packages'
 # shellcheck disable=SC2016 # for the inner shell
 in_root "$maker_root" sh -euc '
   cd "/build/$1"
-  QM_PACKAGE_CUDA=$2 DEB_BUILD_OPTIONS="parallel=$(nproc)" \
+  QM_PACKAGE_CUDA=$2 QM_PACKAGE_GPUS=$3 DEB_BUILD_OPTIONS="parallel=$(nproc)" \
     dpkg-buildpackage -b -us -uc >../build.log 2>&1 || {
     tail -n 40 ../build.log
     exit 1
   }
   cd ..
   lintian --allow-root --info --fail-on warning,error ./*.changes' \
-  deb "quartermaster-$version" "${QM_PACKAGE_CUDA:-disabled}" >&2
+  deb "quartermaster-$version" "$cuda" \
+  "${QM_PACKAGE_GPUS:-75,80,86,89,90a,100,120}" >&2
 
 say 'used where nothing else is'
 cp -a "$base" "$user_root"

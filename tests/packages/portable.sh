@@ -10,7 +10,7 @@
 #
 # QM_PACKAGE_CUDA=/usr/local/cuda has kernels for GPUs compiled by the CUDA there, for
 # those in QM_PACKAGE_GPUS (all that nvcc and we know), which takes an hour of a
-# processor for each.
+# processor.
 
 set -eu
 cd "$(dirname "$0")/../.."
@@ -50,7 +50,6 @@ cp -R "$out/wheels-$kind" "$root/wheels"
 cp data/packages/python/pyproject.toml "$root/build/"
 if [ -n "$cuda" ]; then
   mkdir -p "$root/usr/local/cuda"
-  cp -aL "$cuda/." "$root/usr/local/cuda/"
 else
   sed -i '/"nvidia-/d' "$root/build/pyproject.toml"
 fi

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "ui/machine/qm-machine-page-private.h"
+#include "ui/machine/qm-share-window.h"
 #include "ui/qm-terms-button.h"
 #include "ui/qm-toasts.h"
 
@@ -250,6 +251,16 @@ show_plots_cb (GtkWidget *widget, const char *action, GVariant *parameter)
   g_signal_emit (widget, signals[SHOW_PLOTS], 0);
 }
 
+static void
+share_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  QmMachinePage *self = QM_MACHINE_PAGE (widget);
+  GtkRoot *root = gtk_widget_get_root (widget);
+
+  gtk_window_present (GTK_WINDOW (qm_share_window_new (
+      GTK_IS_WINDOW (root) ? GTK_WINDOW (root) : NULL, self->keeper)));
+}
+
 /* On a narrow screen. */
 
 static void
@@ -378,6 +389,7 @@ static const struct
   { "machine.toggle", toggle_cb, "<Control><Shift>p" },
   { "machine.cancel", cancel_cb, "<Control><Shift>x" },
   { "machine.show-plots", show_plots_cb, "<Control>g" },
+  { "machine.share", share_cb, "<Control><Shift>s" },
   { "machine.reload", reload_cb, "F5" },
   { "machine.pause", pause_cb, NULL },
   { "machine.continue", continue_cb, NULL },
