@@ -239,17 +239,23 @@ read_limits (const QmBenchOptions *options, Question *question, QmError *error)
 }
 
 static QmStatus
-read_residuals (Question *question, QmError *error)
+load_residuals (Question *question, QmError *error)
 {
   char folder[PATH_MAX], path[PATH_MAX + 32];
+
+  qm_data_dir (folder, sizeof folder);
+  snprintf (path, sizeof path, "%s/residuals.csv", folder);
+  return qm_residuals_load (path, &question->residuals, error);
+}
+
+static QmStatus
+read_residuals (Question *question, QmError *error)
+{
   QmError notice = { 0 };
-  QmStatus status;
+  QmStatus status = load_residuals (question, error);
 
   qm_residual_key (&question->model.config, &question->model.recipe,
                    question->key);
-  qm_data_dir (folder, sizeof folder);
-  snprintf (path, sizeof path, "%s/residuals.csv", folder);
-  status = qm_residuals_load (path, &question->residuals, error);
   /* A file of results that is broken is no reason to predict nothing. */
   if (status == QM_OK
       && qm_bench_add_own (&question->model, question->catalog,
@@ -513,8 +519,8 @@ predict_all (Question *question, QmError *error)
   return status;
 }
 
-/* What a machine was measured to do is left aside, since who trained had
- * others, and since the fit does so, too. */
+/* What a machine was measured to do, and own results are left aside, since who
+ * trained had others, and since the fit does so, too. */
 static QmStatus
 predict_rates (const QmBenchOptions *options,
                Question *question,
@@ -543,9 +549,12 @@ predict_rates (const QmBenchOptions *options,
       status = qm_training_rates_load (folder, &rates, error);
     }
   if (status == QM_OK)
+    status = load_residuals (question, error);
+  if (status == QM_OK)
     status = qm_bench_print_rates (
         &(QmBenchRates){ .catalog = question->catalog,
                          .calibration = &question->calibration,
+                         .residuals = question->residuals,
                          .gpus = question->gpus,
                          .asked = question->n_asked < question->n_gpus
                                       ? question->asked

@@ -2,7 +2,9 @@
 
 /* qm-bench predict --rates: the rates of the catalog, each beside what is
  * predicted of the same training, and judged as training times are
- * (pricing/advice/qm-audit.c). */
+ * (pricing/advice/qm-audit.c).  What rates of the same model tell of a
+ * prediction counts here, too, but for those of the place of the rate itself,
+ * which would be judged by itself. */
 
 #include "app/qm-bench-search.h"
 
@@ -22,23 +24,30 @@ typedef struct Audited
   double predicted, low, high; /* samples a second of all GPUs; nine of ten are
                                   between */
   double utilization;
-  QmError problem; /* why nothing is predicted */
+  QmResidual residual; /* of rates of other places */
+  QmError problem;     /* why nothing is predicted */
 } Audited;
 
 static void
-predict (Audited *audited, const QmCalibration *calibration)
+predict (Audited *audited, const QmBenchRates *rates)
 {
   const QmTrained *trained = &audited->trained;
   const QmLevel *level;
+  char key[QM_MODEL_KEY_BYTES];
   QmPrediction prediction;
   double spread;
 
-  if (qm_trained_predict_ranks (trained, calibration, &prediction,
+  if (qm_trained_predict_ranks (trained, rates->calibration, &prediction,
                                 &audited->problem)
       != QM_OK)
     return;
-  level = qm_calibration_level (calibration, trained->level);
-  spread = exp (level->constants[qm_constant_spread (trained->gpu)]);
+  level = qm_calibration_level (rates->calibration, trained->level);
+  qm_trained_key (trained, audited->rate->model, rates->catalog, key);
+  audited->residual = qm_residuals_find_elsewhere (rates->residuals, level, key,
+                                                   trained->gpu, trained->gpus);
+  qm_residual_apply (&audited->residual, &prediction);
+  spread = exp (level->constants[qm_constant_spread (trained->gpu)]
+                * sqrt (audited->residual.left));
   audited->predicted = trained->work->samples * trained->gpus / prediction.step;
   audited->low = audited->predicted / spread;
   audited->high = audited->predicted * spread;
@@ -60,7 +69,7 @@ audit (Audited *audited, const QmBenchRates *rates)
     {
       /* That nothing fits, and a small micro-batch was taken, is no problem. */
       audited->problem = (QmError){ 0 };
-      predict (audited, rates->calibration);
+      predict (audited, rates);
     }
   qm_trained_clear (trained);
 }
@@ -126,6 +135,8 @@ print_json (const Audited *audited)
   qm_bench_json_number (object, "predicted", audited->predicted);
   qm_bench_json_number (object, "predicted_low", audited->low);
   qm_bench_json_number (object, "predicted_high", audited->high);
+  json_object_set_new (object, "residual",
+                       qm_bench_json_residual (&audited->residual));
   qm_bench_json_number (object, "utilization", audited->utilization);
   json_object_set_new (object, "fits",
                        audited->planned ? json_boolean (audited->trained.fits)
@@ -140,8 +151,8 @@ static void
 add_head (QmBenchTable *table)
 {
   static const char *const heads[] = {
-    "rate",      "level", "model", "GPUs",    "known as", "samples/s",
-    "predicted", "from",  "to",    "of peak", "verdict",
+    "rate",      "level", "model", "GPUs", "known as", "samples/s",
+    "predicted", "from",  "to",    "by",   "of peak",  "verdict",
   };
   char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (table);
 
@@ -182,11 +193,12 @@ add_line (QmBenchTable *table, const Audited *audited)
   qm_bench_format (audited->predicted, cells[6]);
   qm_bench_format (audited->low, cells[7]);
   qm_bench_format (audited->high, cells[8]);
+  snprintf (cells[9], QM_BENCH_CELL, "%zu", audited->residual.rates);
   if (isnan (audited->utilization))
-    snprintf (cells[9], QM_BENCH_CELL, "-");
+    snprintf (cells[10], QM_BENCH_CELL, "-");
   else
-    snprintf (cells[9], QM_BENCH_CELL, "%.1f %%", 100 * audited->utilization);
-  format_verdict (audited, cells[10]);
+    snprintf (cells[10], QM_BENCH_CELL, "%.1f %%", 100 * audited->utilization);
+  format_verdict (audited, cells[11]);
   return true;
 }
 
@@ -210,7 +222,7 @@ qm_bench_print_rates (const QmBenchRates *rates,
                       const QmTrainingRates *all,
                       QmError *error)
 {
-  QmBenchTable table = { .columns = 11, .left = 5 };
+  QmBenchTable table = { .columns = 12, .left = 5 };
   QmStatus status = QM_OK;
   size_t n;
   const QmTrainingRate *list = qm_training_rates_list (all, &n);
@@ -238,7 +250,11 @@ qm_bench_print_rates (const QmBenchRates *rates,
                                "the host is out of memory");
     }
   if (status == QM_OK && table.n > 1)
-    qm_bench_table_print (&table);
+    {
+      qm_bench_table_print (&table);
+      qm_bench_say ("by: how many rates of the same model and level in other "
+                    "places made a prediction nearer");
+    }
   else
     {
       free (table.cells);

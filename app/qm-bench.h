@@ -319,6 +319,7 @@ typedef struct QmBenchRates
 {
   const QmCatalog *catalog;
   const QmCalibration *calibration;
+  const QmResiduals *residuals;
   const QmGpu *gpus; /* of the catalog */
   const bool *asked; /* of which of them; NULL: all, and of others */
   const QmLevel *const *levels;

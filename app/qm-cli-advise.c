@@ -171,6 +171,29 @@ quotes_json (const QmAdvice *advice, const QmQuestion *question)
   return object;
 }
 
+/* What was measured, but with other software than was asked for. */
+static json_t *
+left_out_json (const QmAdvice *advice)
+{
+  const GPtrArray *times = qm_advice_left_out (advice);
+  json_t *array = json_array ();
+
+  for (guint i = 0; i < times->len; i++)
+    {
+      const QmMeasurement *time = g_ptr_array_index (times, i);
+      json_t *object = json_object ();
+
+      json_object_set_new (object, "model", qm_cli_json_text (time->model->id));
+      json_object_set_new (object, "gpu", qm_cli_json_text (time->gpu->id));
+      json_object_set_new (object, "gpus", json_integer (time->gpus));
+      json_object_set_new (object, "engine",
+                           json_string (qm_engine_name (time->engine)));
+      json_object_set_new (object, "why", json_string ("other-software"));
+      json_array_append_new (array, object);
+    }
+  return array;
+}
+
 /* What the catalog left out, and what is not taken for this machine. */
 static void
 add_problems (json_t *root, const Answer *answer)
@@ -210,6 +233,7 @@ answer_json (const Answer *answer)
   json_object_set_new (root, "nothing_fits", fits ? json_null () : outcome);
   json_object_set_new (root, "frontier", frontier);
   json_object_set_new (root, "candidates", candidates);
+  json_object_set_new (root, "left_out", left_out_json (answer->advice));
   if (answer->question->offers != NULL)
     json_object_set_new (root, "quotes",
                          quotes_json (answer->advice, answer->question));
@@ -284,8 +308,6 @@ limits_text (const Answer *answer, const QmCandidate *candidate)
                   || (qm_known (question->deadline_days)
                       && candidate->days > question->deadline_days);
 
-  if (candidate->foreign)
-    return _ ("other software");
   if (candidate->superseded)
     return _ ("measured anew");
   if (qm_candidate_is_not_carried (candidate))
@@ -383,7 +405,7 @@ static gboolean
 has_unasked (const Answer *answer)
 {
   for (guint i = 0; i < answer->n_candidates; i++)
-    if (qm_candidate_is_aside (&answer->candidates[i]))
+    if (answer->candidates[i].superseded)
       return TRUE;
   return FALSE;
 }

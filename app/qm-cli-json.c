@@ -496,7 +496,6 @@ qm_cli_json_candidate (const QmCandidate *candidate,
   json_object_set_new (object, "use", use_json (candidate));
   json_object_set_new (object, "insufficient",
                        json_boolean (candidate->insufficient));
-  json_object_set_new (object, "foreign", json_boolean (candidate->foreign));
   json_object_set_new (object, "superseded",
                        json_boolean (candidate->superseded));
   json_object_set_new (object, "weak_price", json_boolean (candidate->weak));

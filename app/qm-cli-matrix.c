@@ -23,7 +23,7 @@ enum
   N_AFTER = 2
 };
 
-/* "≈ 12 days" where that is predicted, "12 days *" of other software. */
+/* "≈ 12 days" where that is predicted. */
 static char *
 cell_of (const QmRunTime *run)
 {
@@ -34,11 +34,11 @@ cell_of (const QmRunTime *run)
     return NULL;
   if (!qm_known (run->days))
     return g_steal_pointer (&days);
-  return g_strdup_printf ("%s%s%s",
+  return g_strdup_printf ("%s%s",
                           !run->predicted ? ""
                           : wide          ? "≈ "
                                           : "~ ",
-                          days, run->foreign ? " *" : "");
+                          days);
 }
 
 static void
@@ -122,12 +122,10 @@ qm_cli_matrix_append (const QmAdvice *advice,
   qm_cli_append_paragraph (
       out, screen, QM_CLI_FAINT, "", 0,
       g_get_charset (NULL)
-          ? _ ("≈: predicted, other times were measured or reported; *: of "
-               "other software than asked for. Busy: the share of the year "
-               "that all machines of a line train.")
-          : _ ("~: predicted, other times were measured or reported; *: of "
-               "other software than asked for. Busy: the share of the year "
-               "that all machines of a line train."));
+          ? _ ("≈: predicted, other times were measured or reported. Busy: the "
+               "share of the year that all machines of a line train.")
+          : _ ("~: predicted, other times were measured or reported. Busy: the "
+               "share of the year that all machines of a line train."));
 }
 
 /* --- for programs --- */
@@ -161,7 +159,6 @@ run_json (const QmRun *asked, const QmRunTime *run)
                            : json_null ());
   json_object_set_new (object, "verdict",
                        json_string (qm_verdict_name (run->verdict)));
-  json_object_set_new (object, "foreign", json_boolean (run->foreign));
   return object;
 }
 

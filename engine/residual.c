@@ -327,6 +327,42 @@ qm_residual_key (const QmModelConfig *config,
   qm_model_key (config, &same, key);
 }
 
+static bool
+is_at (const QmResidualPlace *a, const QmResidualPlace *b)
+{
+  return is_same_type (a, b) && a->gpus == b->gpus;
+}
+
+static QmResidual
+find (const QmResiduals *residuals,
+      const QmLevel *level,
+      const char *key,
+      const QmResidualPlace *place,
+      bool elsewhere)
+{
+  QmResidualRate rates[QM_RESIDUAL_MOST];
+  size_t n = 0;
+
+  for (size_t i = 0; residuals != NULL && i < residuals->n; i++)
+    {
+      const Row *row = &residuals->rows[i];
+
+      if (n < QM_RESIDUAL_MOST && strcmp (row->key, key) == 0
+          && strcmp (row->level, level->name) == 0
+          && !(elsewhere && is_at (&row->rate.place, place)))
+        rates[n++] = row->rate;
+    }
+  return qm_residual_from (level, rates, n, place);
+}
+
+static QmResidualPlace
+place_of (const QmGpu *gpu, int gpus)
+{
+  return (QmResidualPlace){ .gpu = gpu->id,
+                            .generation = qm_gpu_architecture (gpu),
+                            .gpus = gpus };
+}
+
 QmResidual
 qm_residuals_find (const QmResiduals *residuals,
                    const QmLevel *level,
@@ -334,15 +370,19 @@ qm_residuals_find (const QmResiduals *residuals,
                    const QmGpu *gpu,
                    int gpus)
 {
-  const QmResidualPlace place = { .gpu = gpu->id,
-                                  .generation = qm_gpu_architecture (gpu),
-                                  .gpus = gpus };
-  QmResidualRate rates[QM_RESIDUAL_MOST];
-  size_t n = 0;
+  const QmResidualPlace place = place_of (gpu, gpus);
 
-  for (size_t i = 0; residuals != NULL && i < residuals->n; i++)
-    if (n < QM_RESIDUAL_MOST && strcmp (residuals->rows[i].key, key) == 0
-        && strcmp (residuals->rows[i].level, level->name) == 0)
-      rates[n++] = residuals->rows[i].rate;
-  return qm_residual_from (level, rates, n, &place);
+  return find (residuals, level, key, &place, false);
+}
+
+QmResidual
+qm_residuals_find_elsewhere (const QmResiduals *residuals,
+                             const QmLevel *level,
+                             const char *key,
+                             const QmGpu *gpu,
+                             int gpus)
+{
+  const QmResidualPlace place = place_of (gpu, gpus);
+
+  return find (residuals, level, key, &place, true);
 }

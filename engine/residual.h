@@ -114,4 +114,12 @@ QmResidual qm_residuals_find (const QmResiduals *residuals,
                               const QmGpu *gpu,
                               int gpus);
 
+/* What those of other places say of it: by which what is known of this place
+ * itself can be judged. */
+QmResidual qm_residuals_find_elsewhere (const QmResiduals *residuals,
+                                        const QmLevel *level,
+                                        const char *key,
+                                        const QmGpu *gpu,
+                                        int gpus);
+
 #endif

@@ -5,6 +5,7 @@
 #include "data/architecture.h"
 #include "data/flops.h"
 #include "engine/predict-exchange.h"
+#include "engine/residual.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -245,6 +246,23 @@ qm_trained_plan (QmTrained *trained, QmError *error)
   if (status == QM_OK && trained->options.narrow)
     narrow_softmax (trained->work);
   return status;
+}
+
+void
+qm_trained_key (const QmTrained *trained,
+                const char *name,
+                const QmCatalog *catalog,
+                char key[QM_MODEL_KEY_BYTES])
+{
+  const QmModel *model = qm_catalog_model (catalog, name);
+
+  if (model != NULL
+      && model->recipe.sequence_length == trained->recipe.sequence_length
+      && model->recipe.image_size == trained->recipe.image_size
+      && model->recipe.precision == trained->recipe.precision)
+    qm_residual_key (&model->config, &model->recipe, key);
+  else
+    qm_residual_key (&trained->config, &trained->recipe, key);
 }
 
 void

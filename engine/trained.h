@@ -47,6 +47,14 @@ bool qm_trained_of_result (const QmResult *result,
  * twice or offloaded, and with the methods of the level. */
 bool qm_trained_is_plain (const QmTrained *trained);
 
+/* What rates of the same model have in common (qm_residual_key()): of one that
+ * goes by the name of a model of the catalog that model's, however its source
+ * writes its configuration, if it is as long. */
+void qm_trained_key (const QmTrained *trained,
+                     const char *model,
+                     const QmCatalog *catalog,
+                     char key[QM_MODEL_KEY_BYTES]);
+
 /* Plans it.  Without a micro-batch in the options, or where the GPU is too
  * small for any, they say afterwards which was taken. */
 QmStatus qm_trained_plan (QmTrained *trained, QmError *error);

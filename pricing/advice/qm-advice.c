@@ -23,6 +23,7 @@ struct _QmAdvice
   double slack;
   QmHostTimes *host;       /* which candidates have times of, or NULL */
   GPtrArray *without_rate; /* const QmPrice* of the catalog */
+  GPtrArray *left_out;     /* const QmMeasurement* */
   gboolean ownership;      /* costs are totals */
 };
 
@@ -149,6 +150,7 @@ qm_advice_new_for_candidates (const QmCandidate *candidates, guint n_candidates)
   advice->candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
   if (n_candidates > 0)
     g_array_append_vals (advice->candidates, candidates, n_candidates);
+  advice->left_out = g_ptr_array_new ();
   advice->purse = qm_purse_default ();
   advice->run_deadline = NAN;
   advice->order = g_array_new (FALSE, FALSE, sizeof (int));
@@ -168,6 +170,7 @@ qm_advice_new (const QmCatalog *catalog,
 {
   g_autoptr (GPtrArray) predictions = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GArray) run_times = g_array_new (FALSE, FALSE, sizeof (QmRunTime));
+  g_autoptr (GPtrArray) left_out = g_ptr_array_new ();
   g_autoptr (GArray) candidates = NULL;
   QmAdvice *advice;
 
@@ -175,12 +178,14 @@ qm_advice_new (const QmCatalog *catalog,
 
   if (!check_question (catalog, question, error))
     return NULL;
-  candidates = qm_candidates_build (catalog, question, predictions, run_times);
+  candidates =
+      qm_candidates_build (catalog, question, predictions, run_times, left_out);
   advice =
       qm_advice_new_for_candidates ((QmCandidate *) (void *) candidates->data,
                                     candidates->len);
   advice->predictions = g_steal_pointer (&predictions);
   advice->run_times = g_steal_pointer (&run_times);
+  g_ptr_array_extend_and_steal (advice->left_out, g_steal_pointer (&left_out));
   advice->purse = question->purse;
   if (question->host != NULL)
     advice->host = qm_host_times_ref (question->host);
@@ -203,6 +208,7 @@ qm_advice_free (QmAdvice *advice)
   g_array_unref (advice->order);
   g_array_unref (advice->frontier);
   g_array_unref (advice->experiment_frontier);
+  g_ptr_array_unref (advice->left_out);
   g_clear_pointer (&advice->predictions, g_ptr_array_unref);
   g_clear_pointer (&advice->run_times, g_array_unref);
   g_clear_pointer (&advice->host, qm_host_times_unref);
@@ -216,6 +222,14 @@ qm_advice_prices_without_rate (const QmAdvice *advice)
   g_return_val_if_fail (advice != NULL, NULL);
 
   return advice->without_rate;
+}
+
+GPtrArray *
+qm_advice_left_out (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, NULL);
+
+  return advice->left_out;
 }
 
 gboolean
@@ -369,14 +383,6 @@ qm_candidate_is_not_carried (const QmCandidate *candidate)
 }
 
 gboolean
-qm_candidate_is_aside (const QmCandidate *candidate)
-{
-  g_return_val_if_fail (candidate != NULL, FALSE);
-
-  return candidate->foreign || candidate->superseded;
-}
-
-gboolean
 qm_candidate_within (const QmCandidate *candidate,
                      gint64 budget_minor,
                      double deadline_days)
@@ -463,7 +469,7 @@ find_denied (const QmAdvice *advice,
 
       if (index == fastest)
         break;
-      if (!candidate->eligible && !qm_candidate_is_aside (candidate)
+      if (!candidate->eligible && !candidate->superseded
           && qm_candidate_within (candidate, budget_minor, deadline_days))
         return index;
     }

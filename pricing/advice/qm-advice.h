@@ -131,7 +131,6 @@ typedef struct
   guint here : 1;         /* this machine, or GPUs to use: not to be bought */
   guint insufficient : 1; /* this machine: a portfolio takes more than the one
                              that there is */
-  guint foreign : 1;      /* a time of other software than was asked for */
   guint superseded : 1;   /* the place has a time that is better known */
   guint predicted : 1;    /* days rest on a predicted time */
   guint weak : 1;         /* a price is one that nobody sells at: see
@@ -156,7 +155,6 @@ typedef struct
                                        else NaN */
   QmVerdict verdict;                /* QM_VERDICT_INFEASIBLE: does not fit */
   guint predicted : 1;
-  guint foreign : 1; /* a time of other software than was asked for */
 } QmRunTime;
 
 typedef struct _QmAdvice QmAdvice;
@@ -256,6 +254,12 @@ gboolean qm_advice_counts_ownership (const QmAdvice *advice);
  * rate is known.  (transfer none) */
 GPtrArray *qm_advice_prices_without_rate (const QmAdvice *advice);
 
+/* Training times (const QmMeasurement*) that would be candidates but for the
+ * software that they were taken with: pricing/advice/qm-selection.h.  Of this
+ * machine they are among those of the question's host times.  (transfer none)
+ */
+GPtrArray *qm_advice_left_out (const QmAdvice *advice);
+
 /* The candidates that pass the question's filters, also those that may not be
  * recommended, in the order of the catalog's measurements.  A place that was
  * measured twice (published and on the user's machine) is there twice;
@@ -288,10 +292,6 @@ gboolean qm_candidate_is_not_carried (const QmCandidate *candidate);
 /* In how many jobs a training runs on GPUs to use; 1 where a job may take as
  * long as it wants, 0 where there is no time. */
 int qm_candidate_jobs (const QmCandidate *candidate);
-
-/* Whether a candidate is shown for comparison only, whatever the limits and
- * its verdict: foreign or superseded. */
-gboolean qm_candidate_is_aside (const QmCandidate *candidate);
 
 /* Whether a candidate would do within the limits, which it is not where a
  * single run is late or no funder pays it: may be bought or, as this machine,

@@ -22,6 +22,7 @@ typedef struct
   QmCarriers *carriers;
   GPtrArray *predictions; /* QmPredicted and QmUse */
   GArray *run_times;      /* QmRunTime */
+  GPtrArray *left_out;    /* const QmMeasurement* */
 } Builder;
 
 /* One place of the table: a GPU type and how many. */
@@ -140,10 +141,10 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
       candidate->price_minor >= 0 && !candidate->here
       && !qm_purse_funds (&question->purse,
                           candidate->price_minor / candidate->machines);
-  candidate->eligible =
-      passes && !qm_candidate_is_aside (candidate) && !candidate->unfunded
-      && candidate->carry.problem == QM_CARRY_NONE && candidate->cost_minor >= 0
-      && qm_known (candidate->days);
+  candidate->eligible = passes && !candidate->superseded && !candidate->unfunded
+                        && candidate->carry.problem == QM_CARRY_NONE
+                        && candidate->cost_minor >= 0
+                        && qm_known (candidate->days);
 }
 
 /* The offer of such a whole machine, of a kind that is asked for, or NULL. */
@@ -243,7 +244,6 @@ timed (const QmQuestion *question, const QmSelected *selected)
   candidate.machines = 1;
   candidate.host_gib = qm_year_host_gib (selected);
   candidate.measurement = measurement;
-  candidate.foreign = !!selected->foreign;
   candidate.superseded = !!selected->superseded;
   candidate.prediction = selected->prediction;
   qm_year_set_days (question, &candidate, measurement);
@@ -269,6 +269,8 @@ select_times (Builder *builder, const char *model)
 
   qm_predictions_add (builder->catalog, question, trained, selection,
                       builder->predictions);
+  qm_selection_leave_out (builder->catalog, question, trained, selection,
+                          builder->left_out);
   return selection;
 }
 
@@ -303,21 +305,20 @@ is_measured_here (Builder *builder, const QmMeasurement *time)
   return FALSE;
 }
 
-/* What this machine takes that measured it with other software: predicted, or
- * where that is not known, as it was measured. */
-static QmSelected
-predict_here (Builder *builder, const QmMeasurement *time)
+/* What is predicted of this machine, that measured a training with other
+ * software; FALSE where nothing is. */
+static gboolean
+predict_here (Builder *builder, const QmMeasurement *time, QmSelected *selected)
 {
   QmPredicted *made = qm_predictions_make (builder->question, time->model,
                                            time->gpu, time->gpus);
-  QmSelected selected = { .measurement = time, .foreign = made == NULL };
 
   if (made == NULL)
-    return selected;
+    return FALSE;
   g_ptr_array_add (builder->predictions, made);
-  selected.measurement = &made->time;
-  selected.prediction = made;
-  return selected;
+  selected->measurement = &made->time;
+  selected->prediction = made;
+  return TRUE;
 }
 
 /* The times of this machine that answer the question for one model, of the same
@@ -342,7 +343,12 @@ select_here (Builder *builder, const char *model)
         {
           if (is_measured_here (builder, &times[i]))
             continue;
-          selected = predict_here (builder, &times[i]);
+          if (!predict_here (builder, &times[i], &selected))
+            {
+              if (!g_ptr_array_find (builder->left_out, &times[i], NULL))
+                g_ptr_array_add (builder->left_out, (gpointer) &times[i]);
+              continue;
+            }
         }
       g_array_append_val (selection, selected);
     }
@@ -606,7 +612,8 @@ GArray *
 qm_candidates_build (const QmCatalog *catalog,
                      const QmQuestion *question,
                      GPtrArray *predictions,
-                     GArray *run_times)
+                     GArray *run_times,
+                     GPtrArray *left_out)
 {
   GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
   g_autoptr (QmCarriers) carriers = qm_carriers_new (catalog, question);
@@ -614,7 +621,8 @@ qm_candidates_build (const QmCatalog *catalog,
                       .question = question,
                       .carriers = carriers,
                       .predictions = predictions,
-                      .run_times = run_times };
+                      .run_times = run_times,
+                      .left_out = left_out };
 
   build (&builder, candidates);
   return candidates;

@@ -12,13 +12,15 @@ G_BEGIN_DECLS
  * that had to be predicted are added to `predictions`, which frees them and
  * must outlive the candidates; what single runs of a portfolio take to
  * `run_times`, an array of QmRunTime, in which a candidate has those from its
- * `first_run` on, in the order of the question.
+ * `first_run` on, in the order of the question; times of other software than
+ * was asked for to `left_out`, as qm_advice_left_out() has them.
  *
  * Returns: (transfer full): a GArray of QmCandidate; `on_frontier` is not set
  *   yet. */
 GArray *qm_candidates_build (const QmCatalog *catalog,
                              const QmQuestion *question,
                              GPtrArray *predictions,
-                             GArray *run_times);
+                             GArray *run_times,
+                             GPtrArray *left_out);
 
 G_END_DECLS

@@ -47,8 +47,7 @@ yardstick_at (QmComparison *self,
       const QmMeasurement *time = selected->measurement;
 
       if (time->gpu == published->gpu && time->gpus == published->gpus
-          && !selected->foreign && !selected->superseded
-          && time->feasibility != QM_ILLEGIBLE)
+          && !selected->superseded && time->feasibility != QM_ILLEGIBLE)
         return time;
     }
   made = qm_predictions_make (asked, published->model, published->gpu,

@@ -14,10 +14,10 @@ is_known (const GArray *selection, const QmGpu *gpu, int gpus)
 {
   for (guint i = 0; i < selection->len; i++)
     {
-      const QmSelected *selected = &g_array_index (selection, QmSelected, i);
-      const QmMeasurement *time = selected->measurement;
+      const QmMeasurement *time =
+          g_array_index (selection, QmSelected, i).measurement;
 
-      if (time->gpu == gpu && time->gpus == gpus && !selected->foreign
+      if (time->gpu == gpu && time->gpus == gpus
           && time->feasibility != QM_ILLEGIBLE)
         return TRUE;
     }
@@ -206,20 +206,6 @@ qm_predictions_make (const QmQuestion *question,
   return made;
 }
 
-/* Takes the times of other software at a place out of a selection. */
-static void
-give_way (GArray *selection, const QmGpu *gpu, int gpus)
-{
-  for (guint i = selection->len; i-- > 0;)
-    {
-      const QmSelected *selected = &g_array_index (selection, QmSelected, i);
-
-      if (selected->foreign && selected->measurement->gpu == gpu
-          && selected->measurement->gpus == gpus)
-        g_array_remove_index (selection, i);
-    }
-}
-
 void
 qm_predictions_add (const QmCatalog *catalog,
                     const QmQuestion *question,
@@ -251,7 +237,6 @@ qm_predictions_add (const QmCatalog *catalog,
             || (made = qm_predictions_make (question, model, &gpus[i], size))
                    == NULL)
           continue;
-        give_way (selection, &gpus[i], size);
         g_ptr_array_add (predictions, made);
         selected.measurement = &made->time;
         selected.prediction = made;

@@ -47,8 +47,8 @@ QmPredicted *qm_predictions_make (const QmQuestion *question,
 /* Adds to a selection (an array of QmSelected, pricing/advice/qm-selection.h)
  * of a model the predictions of the places that pass the question's filters, in
  * the numbers of GPUs that it asks for or else in those of machines, and of
- * which it has no time that was asked for; a foreign time gives way.  They are
- * added to `predictions` too, which frees them with g_free(). */
+ * which it has no time.  They are added to `predictions` too, which frees them
+ * with g_free(). */
 void qm_predictions_add (const QmCatalog *catalog,
                          const QmQuestion *question,
                          const QmModel *model,

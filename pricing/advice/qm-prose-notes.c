@@ -19,12 +19,6 @@
 typedef gboolean (*CandidateTest) (const QmCandidate *candidate);
 
 static gboolean
-is_foreign (const QmCandidate *candidate)
-{
-  return candidate->foreign;
-}
-
-static gboolean
 is_superseded (const QmCandidate *candidate)
 {
   return candidate->superseded;
@@ -78,6 +72,17 @@ names_of (const QmAdvice *advice, CandidateTest test)
   return gpus->len > 0 ? g_strdup (names->str) : NULL;
 }
 
+/* Counts what is not named of a list. */
+static void
+append_more (GString *names, guint found)
+{
+  if (found > MAX_NAMES)
+    /* Translators: after a list of configurations. */
+    g_string_append_printf (
+        names, ngettext (" and %u more", " and %u more", found - MAX_NAMES),
+        found - MAX_NAMES);
+}
+
 /* "4 × RTX A6000, 8 × RTX A6000 and 12 more", or NULL where there is none. */
 static char *
 list_of (const QmAdvice *advice, CandidateTest test)
@@ -90,11 +95,7 @@ list_of (const QmAdvice *advice, CandidateTest test)
     if (test (&candidates[i]) && found++ < MAX_NAMES)
       g_string_append_printf (names, "%s%d × %s", names->len > 0 ? ", " : "",
                               candidates[i].gpus, candidates[i].gpu->name);
-  if (found > MAX_NAMES)
-    /* Translators: after a list of configurations. */
-    g_string_append_printf (
-        names, ngettext (" and %u more", " and %u more", found - MAX_NAMES),
-        found - MAX_NAMES);
+  append_more (names, found);
   return found > 0 ? g_strdup (names->str) : NULL;
 }
 
@@ -106,20 +107,62 @@ add_note (GStrvBuilder *builder, char *note)
   g_free (note);
 }
 
-static void
-note_foreign (GStrvBuilder *builder,
-              const QmAdvice *advice,
-              const QmQuestion *question)
+/* "4 × H200 SXM 141GB (Quartermaster)", of a portfolio with the model. */
+static char *
+name_left_out (const QmQuestion *question, const QmMeasurement *time)
 {
-  g_autofree char *names = names_of (advice, is_foreign);
+  const QmRunTime run = { .measurement = time };
+  g_autofree char *software = qm_prose_run_times_of (&run);
 
-  if (names != NULL)
-    /* Translators: names of GPUs, name of software. */
-    add_note (builder,
-              g_strdup_printf (
-                  _ ("%s: no times of %s are known there. What is shown was "
-                     "taken with other software and is not recommended."),
-                  names, qm_prose_times_of_name (question->times_of)));
+  if (qm_question_is_portfolio (question))
+    return g_strdup_printf ("%d × %s (%s, %s)", time->gpus, time->gpu->name,
+                            time->model->name, software);
+  return g_strdup_printf ("%d × %s (%s)", time->gpus, time->gpu->name,
+                          software);
+}
+
+/* The places that are left out, or NULL where there is none. */
+static char *
+list_left_out (const QmAdvice *advice, const QmQuestion *question)
+{
+  const GPtrArray *times = qm_advice_left_out (advice);
+  g_autoptr (GHashTable) seen =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GString) names = g_string_new (NULL);
+  guint found = 0;
+
+  for (guint i = 0; i < times->len; i++)
+    {
+      char *name = name_left_out (question, g_ptr_array_index (times, i));
+
+      if (!g_hash_table_contains (seen, name) && found++ < MAX_NAMES)
+        g_string_append_printf (names, "%s%s", found > 1 ? ", " : "", name);
+      g_hash_table_add (seen, name);
+    }
+  append_more (names, found);
+  return found > 0 ? g_string_free (g_steal_pointer (&names), FALSE) : NULL;
+}
+
+static void
+note_left_out (GStrvBuilder *builder,
+               const QmAdvice *advice,
+               const QmQuestion *question)
+{
+  g_autofree char *names = list_left_out (advice, question);
+  g_autofree char *what = NULL;
+
+  if (names == NULL)
+    return;
+  /* Translators: name of software, "4 × H200 SXM 141GB (Quartermaster)". */
+  what = g_strdup_printf (_ ("Left out, since no time of %s is known there and "
+                             "those of other software are not comparable: %s."),
+                          qm_prose_times_of_name (question->times_of), names);
+  add_note (builder,
+            question->predictions == QM_PREDICTIONS_NONE
+                /* Translators: the sentence before. */
+                ? g_strdup_printf (_ ("%s With predictions they take part."),
+                                   what)
+                : g_steal_pointer (&what));
 }
 
 static void
@@ -397,7 +440,7 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
   note_factor (builder, advice, question);
   qm_prose_note_predictions (builder, advice, question);
   note_superseded (builder, advice);
-  note_foreign (builder, advice, question);
+  note_left_out (builder, advice, question);
   note_untimed_here (builder, advice);
   note_unanswered_uses (builder, advice, question);
   note_unpriced (builder, advice);

@@ -246,18 +246,6 @@ limits_of (const QmQuestion *question)
   return filtered ? g_strdup (_ ("within the filters")) : NULL;
 }
 
-static gboolean
-has_foreign (const QmAdvice *advice)
-{
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  for (guint i = 0; i < n; i++)
-    if (candidates[i].foreign)
-      return TRUE;
-  return FALSE;
-}
-
 /* What the fastest one would gain, and why it is not advised. */
 static char *
 describe_sooner (const QmQuestion *question,
@@ -319,7 +307,7 @@ reason_found (const QmAdvice *advice,
   g_autofree char *limits = limits_of (question);
   g_autofree char *other = NULL;
 
-  if (second == NULL && has_foreign (advice))
+  if (second == NULL && qm_advice_left_out (advice)->len > 0)
     /* Translators: name of software. */
     return g_strdup_printf (
         _ ("It is the only machine with a known time of %s."),
@@ -511,7 +499,7 @@ find_here (const QmAdvice *advice, gboolean use)
 
   for (guint i = 0; i < n; i++)
     if (candidates[i].here && (candidates[i].use != NULL) == use
-        && !candidates[i].foreign && qm_known (candidates[i].days)
+        && qm_known (candidates[i].days)
         && (found < 0 || is_better_here (&candidates[i], &candidates[found])))
       found = (int) i;
   return found;

@@ -117,7 +117,7 @@ find_candidate (const QmAdvice *advice)
     {
       const QmCandidate *one = &candidates[i];
 
-      if (one->here || qm_candidate_is_aside (one)
+      if (one->here || one->superseded
           || (one->gpu_offer == NULL && one->machine_offer == NULL))
         continue;
       if (found == NULL || (!qm_known (found->days) && qm_known (one->days)))

@@ -8,8 +8,7 @@ typedef struct
 {
   const QmGpu *gpu;
   int gpus;
-  int asked;   /* best rank of what was asked for; 0: none */
-  int foreign; /* best rank of anything else; 0: none */
+  int asked; /* best rank of what was asked for; 0: none */
 } Place;
 
 static guint
@@ -111,37 +110,21 @@ place_of (GHashTable *places, const QmMeasurement *measurement)
 }
 
 static void
-look_at (GHashTable *places,
-         const QmQuestion *question,
-         const QmMeasurement *measurement)
+look_at (GHashTable *places, const QmMeasurement *measurement)
 {
   Place *place = place_of (places, measurement);
 
-  if (qm_selection_is_asked_for (question, measurement))
-    place->asked = MAX (place->asked, rank (measurement));
-  else
-    place->foreign = MAX (place->foreign, rank (measurement));
+  place->asked = MAX (place->asked, rank (measurement));
 }
 
-/* Appends what a measurement contributes. */
-static void
-contribute (GArray *selection,
-            const Place *place,
-            const QmQuestion *question,
-            const QmMeasurement *measurement)
+/* Whether a measurement answers a question about a model. */
+static gboolean
+answers (const QmQuestion *question,
+         const QmModel *model,
+         const QmMeasurement *measurement)
 {
-  QmSelected selected = { measurement, FALSE, FALSE, NULL };
-
-  if (qm_selection_is_asked_for (question, measurement))
-    {
-      selected.superseded = rank (measurement) < place->asked;
-      g_array_append_val (selection, selected);
-    }
-  else if (place->asked == 0 && rank (measurement) == place->foreign)
-    {
-      selected.foreign = TRUE;
-      g_array_append_val (selection, selected);
-    }
+  return measurement->model == model && passes_filters (question, measurement)
+         && qm_selection_is_asked_for (question, measurement);
 }
 
 GArray *
@@ -161,16 +144,55 @@ qm_selection_new (const QmCatalog *catalog,
   selection = g_array_new (FALSE, FALSE, sizeof (QmSelected));
   all = qm_catalog_measurements (catalog, &n);
   for (size_t i = 0; i < n; i++)
-    if (all[i].model == model && passes_filters (question, &all[i]))
+    if (answers (question, model, &all[i]))
       {
         g_ptr_array_add (passing, (gpointer) &all[i]);
-        look_at (places, question, &all[i]);
+        look_at (places, &all[i]);
       }
   for (guint i = 0; i < passing->len; i++)
     {
-      const QmMeasurement *m = g_ptr_array_index (passing, i);
+      QmSelected selected = { .measurement = g_ptr_array_index (passing, i) };
 
-      contribute (selection, place_of (places, m), question, m);
+      selected.superseded = rank (selected.measurement)
+                            < place_of (places, selected.measurement)->asked;
+      g_array_append_val (selection, selected);
     }
   return selection;
+}
+
+static gboolean
+has_place (const GArray *selection, const QmMeasurement *measurement)
+{
+  for (guint i = 0; i < selection->len; i++)
+    {
+      const QmMeasurement *selected =
+          g_array_index (selection, QmSelected, i).measurement;
+
+      if (selected->gpu == measurement->gpu
+          && selected->gpus == measurement->gpus)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+void
+qm_selection_leave_out (const QmCatalog *catalog,
+                        const QmQuestion *question,
+                        const QmModel *model,
+                        const GArray *selection,
+                        GPtrArray *left_out)
+{
+  const QmMeasurement *all;
+  size_t n;
+
+  g_return_if_fail (catalog != NULL && question != NULL);
+  g_return_if_fail (selection != NULL && left_out != NULL);
+
+  all = qm_catalog_measurements (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    if (all[i].model == model && passes_filters (question, &all[i])
+        && !qm_selection_is_asked_for (question, &all[i])
+        && all[i].feasibility == QM_FEASIBLE && !has_place (selection, &all[i])
+        && !g_ptr_array_find (left_out, &all[i], NULL))
+      g_ptr_array_add (left_out, (gpointer) &all[i]);
 }

@@ -109,8 +109,6 @@ qm_year_add_run (const QmQuestion *question,
 
   if (measurement != NULL)
     {
-      candidate->foreign |= !!selected->foreign;
-      told.foreign = !!selected->foreign;
       told.prediction = selected->prediction;
       qm_year_set_days (question, &one, measurement);
       candidate->predicted |= one.predicted;

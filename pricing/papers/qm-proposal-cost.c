@@ -375,7 +375,7 @@ find_rented (const QmProposalMaker *maker)
       const QmCandidate *one = &candidates[i];
       double cost;
 
-      if (!one->eligible || one->late || qm_candidate_is_aside (one)
+      if (!one->eligible || one->late || one->superseded
           || !qm_known (one->machine_days))
         continue;
       cost = rent_of (maker, one);

@@ -41,7 +41,7 @@ RATE = {
     'id', 'provenance', 'model', 'gpu', 'gpu_id', 'gpus', 'link', 'level',
     'batch_size', 'micro_batch', 'checkpointing', 'source', 'defect',
     'samples_per_s', 'predicted', 'predicted_low', 'predicted_high',
-    'utilization', 'fits', 'verdict', 'problem'}
+    'utilization', 'fits', 'verdict', 'problem', 'residual'}
 
 
 def bench(*arguments, data=None):
@@ -662,21 +662,39 @@ class Rates(unittest.TestCase):
                            0.9 * len(lines))
 
     def test_as_predicted_elsewhere(self):
-        """Of a training that `predict` can be asked for, both say the same, but
-        for what such rates tell of their model."""
+        """Of a training that `predict` can be asked for, both say the same, by
+        the same rates of its model."""
         self.write({'gpu': 'a100-80gb-sxm', 'gpus': 4, 'micro_batch': 8,
                     'checkpointing': 'yes', 'sequence': 2049})
         rate, = self.rates()
         place, = predict('--model', 'pythia-1b', '--gpu', 'a100-80gb-sxm',
                          '--gpus', 4, '--micro-batch', 8, '--checkpoint')
-        samples, known = rate['batch_size'], place['residual']
+        samples = rate['batch_size']
         self.assertEqual(samples, 1024)
-        self.assertAlmostEqual(
-            rate['predicted'] * place['step_s'] / known['factor'], samples,
-            delta=1e-3 * samples)
-        self.assertAlmostEqual(
-            (rate['predicted'] / rate['predicted_low']) ** known['interval'],
-            place['days_high'] / place['days'], places=3)
+        self.assertGreater(place['residual']['factor'], 1.03)
+        self.assertEqual(rate['residual'], place['residual'])
+        self.assertAlmostEqual(rate['predicted'] * place['step_s'], samples,
+                               delta=1e-3 * samples)
+        self.assertAlmostEqual(rate['predicted'] / rate['predicted_low'],
+                               place['days_high'] / place['days'], places=3)
+
+    def test_not_by_itself(self):
+        """A rate is held against what others tell, not against itself."""
+        self.write({'samples_per_s': 1})
+        rate, = self.rates()
+        with open(self.data / 'residuals.csv', newline='',
+                  encoding='utf-8') as file:
+            rows = [row for row in csv.DictReader(file)
+                    if (row['model'], row['level']) == ('pythia-1b', 'tuned')]
+        elsewhere = [row for row in rows if (row['gpu'], int(row['gpus']))
+                     != (rate['gpu_id'], rate['gpus'])]
+        self.assertTrue(0 < len(elsewhere) < len(rows))
+        told = rate['residual']
+        self.assertEqual(told['measured'] + told['reported'], len(elsewhere))
+        self.assertNotEqual(told['factor'], 1)
+        text = bench('predict', '--rates', data=self.data)
+        self.assertEqual(text.stderr.count('by: how many rates'), 1)
+        self.assertRegex(text.stdout, rf' {len(elsewhere)} +\d+\.\d %')
 
     def test_verdicts(self):
         self.write({'samples_per_s': 1})
@@ -706,7 +724,6 @@ class Rates(unittest.TestCase):
             self.assertIn(problem, line['problem'])
             self.assertIsNone(line['predicted'])
         text = bench('predict', '--rates', data=self.data)
-        self.assertEqual(text.stderr, '')
         table = text.stdout.splitlines()
         self.assertEqual(len(table), 1 + len(lines))
         for line, words in zip(table[1:], (

@@ -20,7 +20,7 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
                   "implied_utilization", "reachable_days", "verdict", "here",
                   "use",
                   "insufficient",
-                  "foreign", "superseded", "weak_price", "eligible",
+                  "superseded", "weak_price", "eligible",
                   "on_frontier", "within_limits", "prices", "runs",
                   "longest_days", "machine_days", "busy", "late", "unfunded",
                   "cost"]
@@ -395,8 +395,8 @@ class JsonTest(AdviseTest):
     def check(self, answer, fits):
         self.assertEqual(list(answer), ["question", "recommendation",
                                         "nothing_fits", "frontier",
-                                        "candidates", "problems",
-                                        "notices"])
+                                        "candidates", "left_out",
+                                        "problems", "notices"])
         self.assertEqual(list(answer["question"]), QUESTION_KEYS)
         if fits:
             self.assertIsNone(answer["nothing_fits"])

@@ -152,9 +152,9 @@ class MeasuredTest(harness.CommandLineTest):
                               one["measured_on"]),
                              ("measured", engine, "2026-11-21"))
             self.assertTrue(one["eligible"])
-            other = self.place(answer, "h100-80gb-sxm", 1)
-            self.assertEqual(other["foreign"], engine == "quartermaster")
-            self.assertEqual(other["eligible"], engine == "pytorch")
+            if engine == "pytorch":
+                other = self.place(answer, "h100-80gb-sxm", 1)
+                self.assertTrue(other["eligible"])
         self.assertEqual(answer["recommendation"]["gpu"], H200)
 
         answer = self.ask(*ask, "--as-in-the-paper")
@@ -167,7 +167,8 @@ class MeasuredTest(harness.CommandLineTest):
                                 "quartermaster", expect=0).text
         self.assertRegex(text, r"Buy 1 × H200 SXM 141GB: \$32,000 \(a price \d+ "
                                r"years old\), 40 days")
-        self.assertIn("no times of Quartermaster are known",
+        self.assertIn("no time of Quartermaster is known there and those of "
+                      "other software are not comparable: ",
                       " ".join(text.split()))
         self.assertIn("the only machine with a known time of Quartermaster",
                       text)
@@ -176,9 +177,31 @@ class MeasuredTest(harness.CommandLineTest):
         row, = [line for line in text.splitlines()
                 if "H200" in line and "Desktop" in line and "40 days" in line]
         self.assertIn("Quartermaster", row)
-        row = next(line for line in text.splitlines()
-                   if "8 × H100" in line and "server" in line)
-        self.assertIn("other software", row)
+
+    def test_left_out(self):
+        """Two levels of software are in no answer together: what was measured
+        with other software is left out, and named."""
+        self.user_file("prices.csv", PRICE)
+        self.user_file("measurements/own.csv", "model,gpu,gpus,settings,"
+                       "feasibility,days,provenance,engine,source\n"
+                       "pythia-1b,h200-141gb-sxm,4,optimal,feasible,9.7,"
+                       "measured,quartermaster,us\n")
+        ask = ("--model", "pythia-1b", "--gpu", H200, "--predictions", "none")
+        answer = self.ask(*ask)
+        self.assertEqual({one["engine"] for one in answer["candidates"]},
+                         {"pytorch"})
+        self.assertEqual(answer["left_out"],
+                         [{"model": "pythia-1b", "gpu": H200, "gpus": 4,
+                           "engine": "quartermaster",
+                           "why": "other-software"}])
+        text = self.run_program("advise", *ask, expect=0).text
+        self.assertIn("other software are not comparable: 4 × H200 SXM 141GB "
+                      "(Quartermaster). With predictions they take part.",
+                      " ".join(text.split()))
+        self.assertNotIn("9.7 days", text)
+        runs = self.ask("--runs", "pythia-1b=2", *ask[2:])
+        self.assertNotIn(4, [one["gpus"] for one in runs["candidates"]])
+        self.assertEqual([one["gpus"] for one in runs["left_out"]], [4])
 
     def test_claimed(self):
         """Where nothing else is known a claim counts, and says so."""

@@ -211,25 +211,16 @@ test_names (void)
   clear (&drawing);
 }
 
-/* What is not of the software that was asked for is dimmed, and says why. */
+/* What is not of the software that was asked for is not drawn. */
 static void
-test_foreign (void)
+test_left_out (void)
 {
   Drawing drawing;
 
   draw (&drawing, "pythia-1b", QM_TIMES_OF_QUARTERMASTER);
-  qm_advice_plot_set_limits (drawing.plot, -1, NAN, NULL);
-  for (guint i = 0; i < drawing.data->n_points; i++)
-    {
-      gboolean dimmed =
-          (drawing.data->points[i].flags & QM_PLOT_POINT_DIMMED) != 0;
-
-      g_assert_true (dimmed == (i != drawing.h200));
-      qm_advice_plot_set_hovered (drawing.plot, (int) i);
-      g_assert_true (
-          (strstr (drawing.data->hovered_label, "other software") != NULL)
-          == dimmed);
-    }
+  g_assert_cmpuint (drawing.data->n_points, ==, 1);
+  g_assert_cmpuint (drawing.h200, ==, 0);
+  g_assert_cmpuint (qm_advice_left_out (drawing.advice)->len, ==, 16);
   clear (&drawing);
 }
 
@@ -307,7 +298,7 @@ main (int argc, char **argv)
   g_test_add_func ("/measured-plot/hollow", test_hollow);
   g_test_add_func ("/measured-plot/bar", test_bar);
   g_test_add_func ("/measured-plot/names", test_names);
-  g_test_add_func ("/measured-plot/foreign", test_foreign);
+  g_test_add_func ("/measured-plot/left-out", test_left_out);
   g_test_add_func ("/measured-plot/money", test_money);
   result = g_test_run ();
   qm_catalog_free (catalog);

@@ -17,23 +17,6 @@ complain (const QmError *error)
   return false;
 }
 
-/* A rate that goes by the name of a model of the catalog is of it, however its
- * source writes it, if it is as long. */
-static void
-set_key (const Rates *rates, Rate *rate)
-{
-  const QmModel *model = qm_catalog_model (rates->catalog, rate->model);
-  const QmTrained *trained = &rate->trained;
-
-  if (model != NULL
-      && model->recipe.sequence_length == trained->recipe.sequence_length
-      && model->recipe.image_size == trained->recipe.image_size
-      && model->recipe.precision == trained->recipe.precision)
-    qm_residual_key (&model->config, &model->recipe, rate->key);
-  else
-    qm_residual_key (&trained->config, &trained->recipe, rate->key);
-}
-
 static bool
 add_row (Rates *rates, const QmTrainingRate *row)
 {
@@ -57,7 +40,7 @@ add_row (Rates *rates, const QmTrainingRate *row)
   rate->samples_per_s = row->samples_per_s;
   rate->rounding = row->rounding;
   rate->clock = row->sm_mhz;
-  set_key (rates, rate);
+  qm_trained_key (&rate->trained, rate->model, rates->catalog, rate->key);
   qm_trained_plan (&rate->trained, &rate->problem);
   rates->n++;
   return true;
@@ -101,7 +84,7 @@ add_result (Rates *rates, const QmResult *result)
   rate->clock = NAN;
   rate->samples_per_s = (double) model->recipe.batch_size / result->step;
   rate->trained = trained;
-  set_key (rates, rate);
+  qm_trained_key (&rate->trained, rate->model, rates->catalog, rate->key);
   if (qm_trained_plan (&rate->trained, &rate->problem) == QM_OK)
     rates->n++;
 }
@@ -184,7 +167,7 @@ add_time (Rates *rates, const QmMeasurement *time, const char *level)
   };
   rate->trained.recipe.batch_size =
       (model->recipe.batch_size + time->gpus - 1) / time->gpus;
-  set_key (rates, rate);
+  qm_trained_key (&rate->trained, rate->model, rates->catalog, rate->key);
   if (qm_trained_plan (&rate->trained, &rate->problem) == QM_OK)
     rates->n++;
 }

@@ -84,13 +84,28 @@ test_times_of_pytorch (void)
   g_assert_cmpuint (n, ==, 17);
   g_assert_cmpint (h200->measurement->engine, ==, QM_ENGINE_PYTORCH);
   g_assert_cmpint (h200->measurement->provenance, ==, QM_PROVENANCE_MEASURED);
-  g_assert_true (h200->eligible && !h200->foreign && !h200->superseded);
+  g_assert_true (h200->eligible && !h200->superseded);
   g_assert_cmpint (h200->verdict, ==, QM_VERDICT_POSSIBLE);
   g_assert_cmpint (h200->cost_minor, ==, 3200000);
   g_assert_true (find (advice, "h100-80gb-sxm", 1, 1)->eligible);
 }
 
-/* Only what the engine was measured with; the others stay in view. */
+static gboolean
+is_left_out (const QmAdvice *advice, const char *gpu, int gpus)
+{
+  const GPtrArray *times = qm_advice_left_out (advice);
+
+  for (guint i = 0; i < times->len; i++)
+    {
+      const QmMeasurement *time = g_ptr_array_index (times, i);
+
+      if (strcmp (time->gpu->id, gpu) == 0 && time->gpus == gpus)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Only what the engine was measured with; the others are left out. */
 static void
 test_times_of_quartermaster (void)
 {
@@ -99,16 +114,17 @@ test_times_of_quartermaster (void)
   g_autoptr (QmAdvice) advice = answer (catalog, question);
   QmRecommendation found = qm_advice_recommend (advice, -1, NAN);
   const QmCandidate *h200 = find (advice, H200, 1, 1);
-  const QmCandidate *rtx = find (advice, "rtx3090", 8, 1);
   guint n;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
-  g_assert_cmpuint (n, ==, 17);
+  g_assert_cmpuint (n, ==, 1);
   g_assert_cmpint (h200->measurement->engine, ==, QM_ENGINE_QUARTERMASTER);
   g_assert_true (&candidates[found.best] == h200);
   g_assert_cmpint (found.runner_up, ==, -1);
+  g_assert_true (is_left_out (advice, "rtx3090", 8));
+  g_assert_false (is_left_out (advice, H200, 1));
+  g_assert_cmpuint (qm_advice_left_out (advice)->len, ==, 16);
   /* It is faster on the paper, but that is not why it is left out. */
-  g_assert_true (rtx->foreign && !rtx->eligible);
   g_assert_cmpint (found.denied, ==, -1);
 }
 
@@ -165,12 +181,14 @@ test_predicted_candidate (void)
   g_assert_true (says (notes, "1 time is predicted for compiled PyTorch"));
 }
 
-/* Nothing is predicted: what there is stays in view. */
+/* Nothing is predicted: what was measured with other software is left out, and
+ * named. */
 static void
-test_foreign_candidate (void)
+test_left_out (void)
 {
   g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_TIMES_OF_PYTORCH);
   g_autoptr (QmAdvice) advice = NULL;
+  g_autoptr (QmAdvice) without = NULL;
   g_autofree char *folder = g_dir_make_tmp ("qm-XXXXXX", NULL);
   g_autofree char *measurements =
       g_build_filename (folder, "measurements", NULL);
@@ -179,6 +197,7 @@ test_foreign_candidate (void)
   QmError error;
   const QmCandidate *candidate;
   g_auto (GStrv) notes = NULL;
+  g_auto (GStrv) others = NULL;
 
   g_assert_cmpint (g_mkdir (measurements, 0700), ==, 0);
   g_assert_true (g_file_set_contents (
@@ -195,9 +214,18 @@ test_foreign_candidate (void)
   advice = answer (own, question);
   notes = qm_prose_notes (advice, question);
 
-  candidate = find (advice, "l40s", 1, 1);
-  g_assert_true (candidate->foreign && !candidate->eligible);
-  g_assert_true (says (notes, "no times of PyTorch are known there"));
+  find (advice, "l40s", 1, 0);
+  g_assert_true (is_left_out (advice, "l40s", 1));
+  g_assert_cmpuint (qm_advice_left_out (advice)->len, ==, 1);
+  g_assert_true (says (notes, "no time of PyTorch is known there and those of "
+                              "other software are not comparable: 1 × L40S "
+                              "(Quartermaster)."));
+  g_assert_false (says (notes, "With predictions"));
+  question->predictions = QM_PREDICTIONS_NONE;
+  without = answer (own, question);
+  others = qm_prose_notes (without, question);
+  find (without, "l40s", 1, 0);
+  g_assert_true (says (others, "(Quartermaster). With predictions they take"));
 
   /* A measured time takes the place of the reported one; what other software
    * takes is not shown beside it. */
@@ -213,6 +241,7 @@ test_foreign_candidate (void)
   g_assert_cmpint (candidate->verdict, ==, QM_VERDICT_INFEASIBLE);
 
   g_clear_pointer (&advice, qm_advice_free);
+  g_clear_pointer (&without, qm_advice_free);
   qm_catalog_free (own);
   g_unlink (file);
   g_rmdir (measurements);
@@ -275,7 +304,8 @@ test_portfolio (void)
   question->times_of = QM_TIMES_OF_QUARTERMASTER;
   ours = answer (catalog, question);
   g_assert_true (find (ours, H200, 1, 1)->eligible);
-  g_assert_false (find (ours, "h100-80gb-sxm", 8, 1)->eligible);
+  find (ours, "h100-80gb-sxm", 8, 0);
+  g_assert_true (is_left_out (ours, "h100-80gb-sxm", 8));
 }
 
 static void
@@ -350,7 +380,7 @@ main (int argc, char **argv)
                    test_times_of_quartermaster);
   g_test_add_func ("/measured/times-of-publication", test_times_of_publication);
   g_test_add_func ("/measured/predicted", test_predicted_candidate);
-  g_test_add_func ("/measured/foreign", test_foreign_candidate);
+  g_test_add_func ("/measured/left-out", test_left_out);
   g_test_add_func ("/measured/claimed", test_claimed);
   g_test_add_func ("/measured/portfolio", test_portfolio);
   g_test_add_func ("/measured/words", test_words);

@@ -88,11 +88,11 @@ test_times_of (void)
   expect_text (QM_COLUMN_TIMES_OF, &candidate, "Quartermaster");
   expect_text (QM_COLUMN_SOURCE, &candidate,
                "measured with Quartermaster 0.1.0, 21 November 2026 (here)");
-  candidate.foreign = TRUE;
+  candidate.superseded = TRUE;
   text = qm_candidate_column_tooltip (QM_COLUMN_TIMES_OF, &candidate, today);
   g_assert_cmpstr (text, ==,
                    "measured with Quartermaster 0.1.0, 21 November 2026 "
-                   "(here)\nOf other software than asked for");
+                   "(here)\nA measured time takes its place");
   g_free (text);
 
   m.provenance = QM_PROVENANCE_PREDICTED;

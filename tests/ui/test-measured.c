@@ -220,7 +220,7 @@ test_card (void)
   g_object_set (advisor, "measured-only", TRUE, NULL);
   widgets_settle ();
   g_assert_false (says (card, "predicted for Quartermaster"));
-  g_assert_true (says (card, "no times of Quartermaster are known"));
+  g_assert_true (says (card, "no time of Quartermaster is known there"));
 
   g_object_set (advisor, "as-in-paper", TRUE, NULL);
   widgets_settle ();

@@ -50,7 +50,6 @@ is_same (const QmSelectedCandidate *selected,
 
   return g_str_equal (candidate->gpu->id, was->gpu->id)
          && candidate->gpus == was->gpus && candidate->here == was->here
-         && candidate->foreign == was->foreign
          && candidate->superseded == was->superseded
          && qm_candidate_is_whole (candidate) == selected->whole;
 }

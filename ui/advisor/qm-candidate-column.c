@@ -278,9 +278,6 @@ times_of_tooltip (const QmCandidate *candidate)
 {
   g_autofree char *source = qm_prose_source (candidate->measurement);
 
-  if (candidate->foreign)
-    return g_strdup_printf ("%s\n%s", source,
-                            _ ("Of other software than asked for"));
   if (candidate->superseded)
     return g_strdup_printf ("%s\n%s", source,
                             _ ("A measured time takes its place"));

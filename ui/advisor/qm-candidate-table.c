@@ -134,7 +134,7 @@ update_state (QmCandidateTable *self,
   qm_candidate_cell_set_state (
       QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)),
       qm_candidate_within (candidate, budget_minor, deadline_days)
-          && !qm_candidate_is_aside (candidate),
+          && !candidate->superseded,
       topic_of (self, item)->recommendation->best
           == (int) qm_candidate_item_get_index (item));
 }

@@ -268,8 +268,6 @@ _qm_advice_plot_describe (const QmAdvicePlot *self,
       add_line (text, g_strdup_printf (_ ("Time %s"), source));
     }
   add_line (text, qm_prose_price_basis (candidate));
-  if (candidate->foreign)
-    add_line (text, g_strdup (_ ("Of other software than asked for")));
   if (candidate->insufficient)
     add_line (text, g_strdup (_ ("Not enough for a year’s runs")));
   if (candidate->superseded)

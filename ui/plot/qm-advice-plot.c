@@ -223,7 +223,7 @@ qm_advice_plot_set_limits (QmAdvicePlot *self,
 
       if (!qm_candidate_within (&self->candidates[i], budget_minor,
                                 deadline_days)
-          || qm_candidate_is_aside (&self->candidates[i]))
+          || self->candidates[i].superseded)
         flags |= QM_PLOT_POINT_DIMMED;
       self->points[i].flags = flags;
     }
