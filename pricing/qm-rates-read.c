@@ -110,16 +110,6 @@ append_rate (GArray *rates,
   return FALSE;
 }
 
-static int
-compare_keys (gconstpointer a, gconstpointer b)
-{
-  const QmRate *p = a;
-  const QmRate *q = b;
-  int order = strcmp (p->currency, q->currency);
-
-  return order != 0 ? order : qm_date_compare (p->date, q->date);
-}
-
 /* A document that has two rates for the same thing is not to be trusted. */
 static QmRates *
 finish (GArray *rates, const char *name, GError **error)
@@ -129,12 +119,13 @@ finish (GArray *rates, const char *name, GError **error)
       set_error (error, name, 0, _ ("there are no exchange rates"));
       return NULL;
     }
-  g_array_sort (rates, compare_keys);
+  g_array_sort (rates, qm_rate_compare);
   for (guint i = 1; i < rates->len; i++)
     {
       const QmRate *rate = &g_array_index (rates, QmRate, i);
 
-      if (compare_keys (rate - 1, rate) == 0 && rate[-1].nanos != rate->nanos)
+      if (qm_rate_compare (rate - 1, rate) == 0
+          && rate[-1].nanos != rate->nanos)
         {
           set_error (error, name, 0,
                      _ ("there are two different rates of %s on "
@@ -337,18 +328,31 @@ qm_rates_new_from_ecb (GBytes *bytes, const char *name, GError **error)
   return finish (rates, name, error);
 }
 
-/* Cells are not quoted in the ECB's files. */
-static char **
-split_cells (char *line, gsize *n)
+/* Cells are not quoted in the ECB's files.  Cuts a line into at most `max` of
+ * them, the last with what is left, and returns how many there are up to the
+ * last one that is not empty.  They lie in the line, of which there are
+ * thousands. */
+static gsize
+split_cells (char *line, char **cells, gsize max)
 {
-  char **cells = g_strsplit (line, ",", MAX_COLUMNS + 1);
+  gsize n = 0;
 
-  *n = g_strv_length (cells);
-  for (gsize i = 0; i < *n; i++)
-    g_strstrip (cells[i]);
-  while (*n > 0 && *cells[*n - 1] == '\0')
-    --*n;
-  return cells;
+  for (gsize i = 0; i < max && line != NULL; i++)
+    {
+      char *cell = line;
+
+      if (i + 1 < max)
+        while (*line != ',' && *line != '\0')
+          line++;
+      if (i + 1 < max && *line == ',')
+        *line++ = '\0';
+      else
+        line = NULL;
+      cells[i] = g_strstrip (cell);
+      if (*cells[i] != '\0')
+        n = i + 1;
+    }
+  return n;
 }
 
 static gboolean
@@ -360,8 +364,8 @@ read_csv_line (GArray *rates,
                int number,
                GError **error)
 {
-  gsize n;
-  g_auto (GStrv) cells = split_cells (line, &n);
+  char *cells[MAX_COLUMNS + 1];
+  gsize n = split_cells (line, cells, G_N_ELEMENTS (cells));
   QmDate day;
 
   if (n == 0)
@@ -388,7 +392,7 @@ qm_rates_new_from_csv (GBytes *bytes, const char *name, GError **error)
 {
   g_autoptr (GArray) rates = g_array_new (FALSE, FALSE, sizeof (QmRate));
   g_autofree char *copy = NULL;
-  g_auto (GStrv) header = NULL;
+  char *header[MAX_COLUMNS + 1];
   gsize size, n_columns = 0;
   const char *text;
   int number = 0;
@@ -403,7 +407,7 @@ qm_rates_new_from_csv (GBytes *bytes, const char *name, GError **error)
   copy = g_strndup (text, size);
   for (char *line = copy, *next; line != NULL; line = next)
     {
-      next = strchr (line, '\n');
+      next = memchr (line, '\n', (gsize) (copy + size - line));
       if (next != NULL)
         *next++ = '\0';
       number++;
@@ -412,9 +416,9 @@ qm_rates_new_from_csv (GBytes *bytes, const char *name, GError **error)
       g_strchomp (line);
       if (*line == '#' || *line == '\0')
         continue;
-      if (header == NULL)
+      if (n_columns == 0)
         {
-          header = split_cells (line, &n_columns);
+          n_columns = split_cells (line, header, G_N_ELEMENTS (header));
           if (n_columns >= 2 && n_columns <= MAX_COLUMNS
               && g_ascii_strcasecmp (header[0], "Date") == 0)
             continue;

@@ -36,14 +36,30 @@ rate_valid (const QmRate *rate)
          && rate->date.year > 0 && rate->date.month > 0 && rate->date.day > 0;
 }
 
-static int
-compare_rates (gconstpointer a, gconstpointer b)
+/* The order of days as a number; what is unknown of one counts as the first. */
+static guint32
+day_key (QmDate date)
 {
-  const QmRate *p = a;
-  const QmRate *q = b;
-  int order = strcmp (p->currency, q->currency);
+  return (guint32) date.year << 9 | (guint32) MAX (date.month, 1) << 5
+         | (guint32) MAX (date.day, 1);
+}
 
-  return order != 0 ? order : qm_date_compare (p->date, q->date);
+static guint64
+rate_key (const QmRate *rate)
+{
+  guint32 letters;
+
+  memcpy (&letters, rate->currency, sizeof letters);
+  return (guint64) GUINT32_FROM_BE (letters) << 32 | day_key (rate->date);
+}
+
+int
+qm_rate_compare (gconstpointer a, gconstpointer b)
+{
+  guint64 p = rate_key (a);
+  guint64 q = rate_key (b);
+
+  return (p > q) - (p < q);
 }
 
 static int
@@ -62,30 +78,40 @@ drop_replaced (GArray *rates)
     {
       QmRate *rate = &g_array_index (rates, QmRate, i);
 
-      if (i + 1 < rates->len && compare_rates (rate, rate + 1) == 0)
+      if (i + 1 < rates->len && qm_rate_compare (rate, rate + 1) == 0)
         continue;
       g_array_index (rates, QmRate, kept++) = *rate;
     }
   g_array_set_size (rates, kept);
 }
 
+/* Most currencies have a rate of every day. */
 static GArray *
 days_of (const GArray *rates)
 {
-  GArray *days = g_array_sized_new (FALSE, FALSE, sizeof (QmDate), rates->len);
-  guint kept = 0;
+  GArray *days = g_array_new (FALSE, FALSE, sizeof (QmDate));
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
 
   for (guint i = 0; i < rates->len; i++)
-    g_array_append_val (days, g_array_index (rates, QmRate, i).date);
+    {
+      QmDate day = g_array_index (rates, QmRate, i).date;
+
+      if (g_hash_table_add (seen, GUINT_TO_POINTER (day_key (day))))
+        g_array_append_val (days, day);
+    }
   g_array_sort (days, compare_days);
-  for (guint i = 0; i < days->len; i++)
-    if (kept == 0
-        || compare_days (&g_array_index (days, QmDate, i),
-                         &g_array_index (days, QmDate, kept - 1))
-               != 0)
-      g_array_index (days, QmDate, kept++) = g_array_index (days, QmDate, i);
-  g_array_set_size (days, kept);
   return days;
+}
+
+static gboolean
+in_order (const GArray *rates)
+{
+  for (guint i = 1; i < rates->len; i++)
+    if (qm_rate_compare (&g_array_index (rates, QmRate, i - 1),
+                         &g_array_index (rates, QmRate, i))
+        > 0)
+      return FALSE;
+  return TRUE;
 }
 
 /* Takes the array, whose rates are valid. */
@@ -95,7 +121,8 @@ rates_new_take (GArray *array)
   QmRates *rates = g_new0 (QmRates, 1);
 
   g_atomic_ref_count_init (&rates->references);
-  g_array_sort (array, compare_rates);
+  if (!in_order (array))
+    g_array_sort (array, qm_rate_compare);
   drop_replaced (array);
   rates->rates = array;
   rates->days = days_of (array);
@@ -137,6 +164,8 @@ qm_rates_merge (QmRates *older, QmRates *newer)
 
   g_return_val_if_fail (older != NULL && newer != NULL, NULL);
 
+  if (newer->rates->len == 0)
+    return qm_rates_ref (older);
   array = g_array_sized_new (FALSE, FALSE, sizeof (QmRate),
                              older->rates->len + newer->rates->len);
   g_array_append_vals (array, older->rates->data, older->rates->len);
@@ -228,7 +257,7 @@ last_until (const QmRates *rates, const char *currency, QmDate date)
   guint n;
 
   memcpy (key.currency, currency, sizeof key.currency);
-  n = count_until (rates->rates, compare_rates, &key);
+  n = count_until (rates->rates, qm_rate_compare, &key);
   if (n == 0 || strcmp (nth (rates, n - 1)->currency, currency) != 0)
     return NULL;
   return nth (rates, n - 1);
@@ -270,7 +299,7 @@ check_currency (const QmRates *rates,
     {
       memcpy (first_key.currency, currency, sizeof first_key.currency);
       set_early_error (currency,
-                       nth (rates, count_until (rates->rates, compare_rates,
+                       nth (rates, count_until (rates->rates, qm_rate_compare,
                                                 &first_key)),
                        error);
       return FALSE;

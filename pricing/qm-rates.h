@@ -81,6 +81,10 @@ typedef enum
   QM_RATES_ERROR_RANGE    /* the amount is too large */
 } QmRatesError;
 
+/* Compares for sorting, by currency and day, with an unknown month or day as
+ * the first; both are QmRate, of a currency of three letters. */
+int qm_rate_compare (gconstpointer a, gconstpointer b);
+
 /* A table of `n` rates in any order; of two of the same currency and day the
  * later in the array counts.
  *

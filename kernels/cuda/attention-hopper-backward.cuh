@@ -122,8 +122,8 @@ backward_producer (const HopperBackwardParams &h,
       barrier_wait (&s.kv_empty, kv_parity);
       kv_parity ^= 1;
       barrier_expect (&s.kv_full, sizeof s.k + sizeof s.v);
-      load_rows (s.k, &h.k, &s.kv_full, t.column0, key_head, batch);
-      load_rows (s.v, &h.v, &s.kv_full, t.column0, key_head, batch);
+      load_rows<D, N> (h.p, s.k, &h.k, &s.kv_full, t.column0, key_head, batch);
+      load_rows<D, N> (h.p, s.v, &h.v, &s.kv_full, t.column0, key_head, batch);
       for (int i = 0; i < h.p.shared; i++)
         {
           const int head = key_head * h.p.shared + i;
@@ -134,8 +134,8 @@ backward_producer (const HopperBackwardParams &h,
             {
               barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
               barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
-              load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], m * M,
-                         head, batch);
+              load_rows<D, M> (h.p, s.q[ring.index], &h.q,
+                               &s.q_full[ring.index], m * M, head, batch);
               load_bytes (s.lse[ring.index], lse + m * M, M * 4,
                           &s.q_full[ring.index]);
               ring.advance ();
@@ -171,8 +171,8 @@ backward_dout_producer (const HopperBackwardParams &h,
             {
               barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
               barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
-              load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index],
-                         m * M, head, batch);
+              load_rows<D, M> (h.p, s.dout[ring.index], &h.dout,
+                               &s.o_full[ring.index], m * M, head, batch);
               load_bytes (s.delta[ring.index], delta + m * M, M * 4,
                           &s.o_full[ring.index]);
               ring.advance ();
@@ -555,6 +555,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
           {
+            if (n * 8 >= h.p.head_dim)
+              continue;
             *reinterpret_cast<uint32_t *> (k_to + n * 8) =
                 pack2<T> (dk[n * 4 + i * 2] * h.p.grad_scale,
                           dk[n * 4 + i * 2 + 1] * h.p.grad_scale);
@@ -740,13 +742,16 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   h.column_tiles = (p.seq + Tiles::N - 1) / Tiles::N;
   h.tiles = h.column_tiles * p.batch * p.groups;
   h.group = (int) max ((int64_t) 1, BACKWARD_L2_SHARE / head_bytes);
-  status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::M, BF16);
+  status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::M, BF16, !ragged<D> (p));
   if (status == cudaSuccess)
-    status = make_map<D> (&h.k, p, p.k, p.groups, Tiles::N, BF16);
+    status =
+        make_map<D> (&h.k, p, p.k, p.groups, Tiles::N, BF16, !ragged<D> (p));
   if (status == cudaSuccess)
-    status = make_map<D> (&h.v, p, p.v, p.groups, Tiles::N, BF16);
+    status =
+        make_map<D> (&h.v, p, p.v, p.groups, Tiles::N, BF16, !ragged<D> (p));
   if (status == cudaSuccess)
-    status = make_map<D> (&h.dout, p, p.dout, p.heads, Tiles::M, BF16);
+    status = make_map<D> (&h.dout, p, p.dout, p.heads, Tiles::M, BF16,
+                          !ragged<D> (p));
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute (kernel,
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -69,8 +69,10 @@ split_columns_producer (const HopperSplitParams &h, SplitColumnsShared<D> &s)
       barrier_wait (&s.kv_empty, kv_parity);
       kv_parity ^= 1;
       barrier_expect (&s.kv_full, sizeof s.k + sizeof s.v);
-      load_rows (s.k, &h.k, &s.kv_full, t.place * N, key_head, batch);
-      load_rows (s.v, &h.v, &s.kv_full, t.place * N, key_head, batch);
+      load_rows<D, N> (h.p, s.k, &h.k, &s.kv_full, t.place * N, key_head,
+                       batch);
+      load_rows<D, N> (h.p, s.v, &h.v, &s.kv_full, t.place * N, key_head,
+                       batch);
       for (int i = 0; i < h.p.shared; i++)
         {
           const int head = key_head * h.p.shared + i;
@@ -81,8 +83,8 @@ split_columns_producer (const HopperSplitParams &h, SplitColumnsShared<D> &s)
             {
               barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
               barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
-              load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], row,
-                         head, batch);
+              load_rows<D, M> (h.p, s.q[ring.index], &h.q,
+                               &s.q_full[ring.index], row, head, batch);
               load_bytes (s.lse[ring.index], lse + row, M * 4,
                           &s.q_full[ring.index]);
               ring.advance ();
@@ -118,8 +120,8 @@ split_columns_dout_producer (const HopperSplitParams &h,
             {
               barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
               barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
-              load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index],
-                         row, head, batch);
+              load_rows<D, M> (h.p, s.dout[ring.index], &h.dout,
+                               &s.o_full[ring.index], row, head, batch);
               load_bytes (s.delta[ring.index], delta + row, M * 4,
                           &s.o_full[ring.index]);
               ring.advance ();

@@ -100,17 +100,17 @@ forward_producer (const HopperForwardParams &h,
       barrier_wait (&s.q_empty, q_parity);
       q_parity ^= 1;
       barrier_expect (&s.q_full, sizeof s.q);
-      load_rows (s.q, &h.q, &s.q_full, t.row0, head, batch);
+      load_rows<D, BM> (h.p, s.q, &h.q, &s.q_full, t.row0, head, batch);
       for (int block = t.blocks - 1; block >= t.first; block--)
         {
           barrier_wait (&s.k_empty[ring.index], ring.parity ^ 1);
           barrier_expect (&s.k_full[ring.index], sizeof s.k[0]);
-          load_rows (s.k[ring.index], &h.k, &s.k_full[ring.index], block * BN,
-                     key_head, batch);
+          load_rows<D, BN> (h.p, s.k[ring.index], &h.k, &s.k_full[ring.index],
+                            block * BN, key_head, batch);
           barrier_wait (&s.v_empty[ring.index], ring.parity ^ 1);
           barrier_expect (&s.v_full[ring.index], sizeof s.v[0]);
-          load_rows (s.v[ring.index], &h.v, &s.v_full[ring.index], block * BN,
-                     key_head, batch);
+          load_rows<D, BN> (h.p, s.v[ring.index], &h.v, &s.v_full[ring.index],
+                            block * BN, key_head, batch);
           ring.advance ();
         }
       place.publish (s.queue, index);
@@ -341,7 +341,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
 
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
-          if (D < 256 || n * 8 < h.p.head_dim)
+          if (n * 8 < h.p.head_dim)
             *reinterpret_cast<uint32_t *> (to + n * 8) =
                 pack2<T> (o[n * 4 + i * 2] * factor,
                           o[n * 4 + i * 2 + 1] * factor);
@@ -481,11 +481,13 @@ launch_hopper_forward (const Params &p, cudaStream_t stream)
   h.row_tiles = (p.seq + Tiles::BM - 1) / Tiles::BM;
   h.tiles = h.row_tiles * p.batch * p.heads;
   h.group = (int) max ((int64_t) 1, L2_SHARE / head_bytes) * p.shared;
-  status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::BM, BF16);
+  status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::BM, BF16, !ragged<D> (p));
   if (status == cudaSuccess)
-    status = make_map<D> (&h.k, p, p.k, p.groups, Tiles::BN, BF16);
+    status =
+        make_map<D> (&h.k, p, p.k, p.groups, Tiles::BN, BF16, !ragged<D> (p));
   if (status == cudaSuccess)
-    status = make_map<D> (&h.v, p, p.v, p.groups, Tiles::BN, BF16);
+    status =
+        make_map<D> (&h.v, p, p.v, p.groups, Tiles::BN, BF16, !ragged<D> (p));
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute (kernel,
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,

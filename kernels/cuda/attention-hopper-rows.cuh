@@ -48,19 +48,20 @@ split_rows_producer (const HopperSplitParams &h, SplitRowsShared<D> &s)
       barrier_wait (&s.rows_empty, rows_parity);
       rows_parity ^= 1;
       barrier_expect (&s.rows_full, sizeof s.q + sizeof s.dout);
-      load_rows (s.q, &h.q, &s.rows_full, row0, head, batch);
-      load_rows (s.dout, &h.dout, &s.rows_full, row0, head, batch);
+      load_rows<D, M> (h.p, s.q, &h.q, &s.rows_full, row0, head, batch);
+      load_rows<D, M> (h.p, s.dout, &h.dout, &s.rows_full, row0, head, batch);
       for (int block = (columns + N - 1) / N - 1; block >= first; block--)
         {
           barrier_wait (&s.k_empty[k_ring.index], k_ring.parity ^ 1);
           barrier_expect (&s.k_full[k_ring.index], sizeof s.k[0]);
-          load_rows (s.k[k_ring.index], &h.k, &s.k_full[k_ring.index],
-                     block * N, key_head, batch);
+          load_rows<D, N> (h.p, s.k[k_ring.index], &h.k,
+                           &s.k_full[k_ring.index], block * N, key_head, batch);
           k_ring.advance ();
           barrier_wait (&s.v_empty, v_parity);
           v_parity ^= 1;
           barrier_expect (&s.v_full, sizeof s.v);
-          load_rows (s.v, &h.v, &s.v_full, block * N, key_head, batch);
+          load_rows<D, N> (h.p, s.v, &h.v, &s.v_full, block * N, key_head,
+                           batch);
         }
       place.publish (s.queue, index);
     }

@@ -40,13 +40,16 @@ split_params (HopperSplitParams *h,
   h->tiles = h->per_head * p.batch * heads;
   h->heads = heads;
   h->group = (int) max ((int64_t) 1, SPLIT_L2_SHARE / head_bytes);
-  status = make_map<D> (&h->q, p, p.q, p.heads, rows, bf16);
+  status = make_map<D> (&h->q, p, p.q, p.heads, rows, bf16, !ragged<D> (p));
   if (status == cudaSuccess)
-    status = make_map<D> (&h->dout, p, p.dout, p.heads, rows, bf16);
+    status =
+        make_map<D> (&h->dout, p, p.dout, p.heads, rows, bf16, !ragged<D> (p));
   if (status == cudaSuccess)
-    status = make_map<D> (&h->k, p, p.k, p.groups, columns, bf16);
+    status =
+        make_map<D> (&h->k, p, p.k, p.groups, columns, bf16, !ragged<D> (p));
   if (status == cudaSuccess)
-    status = make_map<D> (&h->v, p, p.v, p.groups, columns, bf16);
+    status =
+        make_map<D> (&h->v, p, p.v, p.groups, columns, bf16, !ragged<D> (p));
   return status;
 }
 

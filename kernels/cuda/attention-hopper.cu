@@ -6,6 +6,7 @@
 #include "kernels/cuda/attention-hopper-backward.cuh"
 #include "kernels/cuda/attention-hopper-forward.cuh"
 #include "kernels/cuda/attention-hopper-split.cuh"
+#include "kernels/cuda/attention-hopper-whole.cuh"
 #include "kernels/cuda/attention-map.cuh"
 
 namespace qm_attention
@@ -15,6 +16,9 @@ template <class T, int D>
 cudaError_t
 launch_hopper_backward (const Params &p, cudaStream_t stream)
 {
+  if constexpr (D == 64 || D == 80)
+    if (fits_hopper_whole<D> (p))
+      return launch_hopper_whole<T, D> (p, stream);
   if constexpr (D == 256)
     return p.threshold ? launch_hopper_split<T, D, true> (p, stream)
                        : launch_hopper_split<T, D, false> (p, stream);

@@ -11,7 +11,7 @@
 namespace qm_attention
 {
 
-/* `heads` of t, that are fetched `rows` at a time. */
+/* `heads` of t. */
 template <int D>
 cudaError_t
 make_map (CUtensorMap *map,
@@ -19,7 +19,8 @@ make_map (CUtensorMap *map,
           const QmAttentionTensor &t,
           int heads,
           int rows,
-          bool bf16)
+          bool bf16,
+          bool chunks)
 {
   using C = Chunk<D>;
   typedef CUresult (*Encode) (CUtensorMap *, CUtensorMapDataType, cuuint32_t,
@@ -29,15 +30,18 @@ make_map (CUtensorMap *map,
                               CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
   /* a stride of a dimension of one element is never used, but must be one
    * that the encoder takes */
-  const cuuint64_t sizes[5] = { C::ELEMENTS, (cuuint64_t) p.seq,
-                                (cuuint64_t) p.head_dim / C::ELEMENTS,
+  const cuuint64_t sizes[5] = { chunks ? C::ELEMENTS : (cuuint64_t) p.head_dim,
+                                (cuuint64_t) p.seq,
+                                chunks ? (cuuint64_t) p.head_dim / C::ELEMENTS
+                                       : 1,
                                 (cuuint64_t) heads, (cuuint64_t) p.batch };
   const cuuint64_t strides[4] = {
     p.seq > 1 ? (cuuint64_t) t.seq_stride * 2 : 16, C::BYTES,
     heads > 1 ? (cuuint64_t) t.head_stride * 2 : 16,
     p.batch > 1 ? (cuuint64_t) t.batch_stride * 2 : 16
   };
-  const cuuint32_t box[5] = { C::ELEMENTS, (cuuint32_t) rows, C::COUNT, 1, 1 };
+  const cuuint32_t box[5] = { C::ELEMENTS, (cuuint32_t) rows,
+                              chunks ? (cuuint32_t) C::COUNT : 1, 1, 1 };
   const cuuint32_t steps[5] = { 1, 1, 1, 1, 1 };
   cudaDriverEntryPointQueryResult found;
   void *entry = NULL;

@@ -237,23 +237,52 @@ prefetch_map (const CUtensorMap *map)
   asm volatile("prefetch.tensormap [%0];\n" ::"l"(map) : "memory");
 }
 
-/* Rows from `row` of one head to shared memory; rows outside of the tensor
- * are zeros. */
+/* A box of one head's rows from `row` on to shared memory, from element `at` on
+ * where the map has no chunks; what is outside of the tensor is zeros. */
 __device__ __forceinline__ void
-load_rows (void *to,
+load_box (void *to,
+          const CUtensorMap *map,
+          uint64_t *barrier,
+          int at,
+          int row,
+          int head,
+          int batch)
+{
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier"
+      "::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6, %7}], [%2];\n" ::"r"(
+          shared_u32 (to)),
+      "l"(map), "r"(shared_u32 (barrier)), "r"(at), "r"(row), "r"(0), "r"(head),
+      "r"(batch)
+      : "memory");
+}
+
+/* Whether a head's last chunk is not full: it has a map without chunks. */
+template <int D>
+__host__ __device__ __forceinline__ bool
+ragged (const Params &p)
+{
+  return p.head_dim % Chunk<D>::ELEMENTS != 0;
+}
+
+/* ROWS rows of one head, all chunks. */
+template <int D, int ROWS>
+__device__ __forceinline__ void
+load_rows (const Params &p,
+           uint16_t *to,
            const CUtensorMap *map,
            uint64_t *barrier,
            int row,
            int head,
            int batch)
 {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier"
-      "::complete_tx::bytes [%0], [%1, {%3, %4, %3, %5, %6}], [%2];\n" ::"r"(
-          shared_u32 (to)),
-      "l"(map), "r"(shared_u32 (barrier)), "r"(0), "r"(row), "r"(head),
-      "r"(batch)
-      : "memory");
+  constexpr int E = Chunk<D>::ELEMENTS;
+
+  if (!ragged<D> (p))
+    load_box (to, map, barrier, 0, row, head, batch);
+  else
+    for (int c = 0; c < Chunk<D>::COUNT; c++)
+      load_box (to + c * ROWS * E, map, barrier, c * E, row, head, batch);
 }
 
 /* Contiguous bytes, a multiple of 16, to shared memory. */
@@ -278,13 +307,30 @@ store_matrices (uint32_t to, const uint32_t (&r)[4])
       : "memory");
 }
 
+/* The same from there to registers. */
 __device__ __forceinline__ void
-store_rows (
-    const CUtensorMap *map, const void *from, int row, int head, int batch)
+load_matrices (uint32_t (&r)[4], uint32_t from)
+{
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, "
+               "[%4];\n"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(from)
+               : "memory");
+}
+
+/* A box from shared memory; what is outside of the tensor is left out. */
+__device__ __forceinline__ void
+store_box (const CUtensorMap *map,
+           const void *from,
+           int at,
+           int row,
+           int head,
+           int batch)
 {
   asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group"
-               " [%0, {%2, %3, %2, %4, %5}], [%1];\n" ::"l"(map),
-               "r"(shared_u32 (from)), "r"(0), "r"(row), "r"(head), "r"(batch)
+               " [%0, {%2, %3, %4, %5, %6}], [%1];\n" ::"l"(map),
+               "r"(shared_u32 (from)), "r"(at), "r"(row), "r"(0), "r"(head),
+               "r"(batch)
                : "memory");
 }
 
@@ -557,14 +603,16 @@ take_registers ()
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(REGISTERS));
 }
 
-/* Describes a tensor to the copy engine in tiles of `rows` rows of one head.
- */
+/* Describes a tensor to the copy engine in boxes of `rows` rows of one head:
+ * all its chunks, or, without chunks, as many elements as one has. */
 template <int D>
 cudaError_t make_map (CUtensorMap *map,
                       const Params &p,
                       const QmAttentionTensor &t,
+                      int heads,
                       int rows,
-                      bool bf16);
+                      bool bf16,
+                      bool chunks);
 
 }
 

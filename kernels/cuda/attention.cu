@@ -38,16 +38,15 @@ kernel_head_dim (int head_dim)
   return 0;
 }
 
-/* What the kernels for Hopper can do: 16-bit types where the copy engine's
- * chunks make up the head size, TF32 for vision transformers. */
+/* What the kernels for Hopper can do: heads of 16-bit types that are not small,
+ * TF32 for vision transformers. */
 bool
 fits_hopper (const QmAttention *a)
 {
   if (a->type == QM_ATTENTION_TF32)
     return a->head_dim == 64 && !a->causal && a->dropout == 0
            && a->groups == a->heads && a->window == 0 && a->seq <= TF32_MAX_SEQ;
-  return a->head_dim == 64 || a->head_dim == 80 || a->head_dim == 96
-         || a->head_dim == 128 || a->head_dim == 192 || a->head_dim == 256;
+  return a->head_dim > 32;
 }
 
 int
@@ -161,10 +160,9 @@ pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
   if (a->path == QM_ATTENTION_PATH_HOPPER && !*hopper)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "The Hopper attention kernels need a GPU of compute "
-                         "capability 9.0 and a head size of 64, 80, 96, 128, "
-                         "192 or 256; in TF32, a head size of 64, at most %d "
-                         "tokens, as many keys as queries, no mask and no "
-                         "dropout.",
+                         "capability 9.0 and a head size of more than 32; in "
+                         "TF32, a head size of 64, at most %d tokens, as many "
+                         "keys as queries, no mask and no dropout.",
                          TF32_MAX_SEQ);
   return QM_OK;
 }

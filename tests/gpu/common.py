@@ -37,6 +37,7 @@ MODERN = {
     'dinov2-large-supervised': (128, 0.33),
     'dinov3-large-supervised': (128, 0.70),
     'mae-large': (256, 0.70),
+    'dit-xl-2': (128, 0.70),
 }
 SIZES = {**MODELS, **MODERN}
 
@@ -123,10 +124,22 @@ def pair(kind, config):
 
 def dit(config):
     """The authors' model, which Transformers has no class for; positions are
-    in its file."""
+    in its file.  Its attention is the fused one, as timm's, whose class the
+    authors took, is by now."""
     sys.path.append(str(ROOT / 'tests/golden'))
     import make
+    make.DitBlock.attend = attend
     return make.Dit(make.DitConfig(**config))
+
+
+def attend(block, x):
+    import torch
+    batch, tokens, hidden = x.shape
+    q, k, v = block.attn.qkv(x).reshape(
+        batch, tokens, 3, block.config.num_attention_heads,
+        -1).permute(2, 0, 3, 1, 4)
+    x = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    return block.attn.proj(x.transpose(1, 2).reshape(batch, tokens, hidden))
 
 
 def place(table):

@@ -69,6 +69,13 @@ DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
 
 def make_batch(config, recipe, n):
+    if '_class_name' in config:
+        shape = (n, config['in_channels']) + 2 * (config['sample_size'],)
+        return dict(pixel_values=torch.randn(shape, device=DEVICE),
+                    noise=torch.randn(shape, device=DEVICE),
+                    labels=torch.randint(0, config['num_embeds_ada_norm'],
+                                         (n,), device=DEVICE),
+                    timesteps=torch.randint(0, 1000, (n,), device=DEVICE))
     if recipe.get('image_size', 0) > 0:
         side = recipe['image_size']
         pixels = torch.rand(n, 3, side, side, device=DEVICE)

@@ -62,6 +62,13 @@ static const Shape shapes[] = {
   { 256, 16, 50, 64, false, false },
   { 256, 16, 197, 32, false, false },
   { 512, 16, 50, 64, false, false },
+  /* ViT large and base in 16 bits, and what is shorter or fits evenly */
+  { 256, 16, 197, 64, false, false },
+  { 256, 12, 145, 64, false, false },
+  { 256, 16, 128, 64, false, false },
+  { 128, 16, 256, 64, false, false },
+  /* DiT-XL/2 */
+  { 128, 16, 256, 72, false, false },
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
 

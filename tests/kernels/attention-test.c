@@ -452,9 +452,8 @@ static Case
 random_case (
     uint64_t *state, QmAttentionPath path, int dim, int only, bool small)
 {
-  static const int dims[] = {
-    64, 80, 96, 128, 256, 64, 128, 192, 32, 40, 72, 16
-  };
+  static const int dims[] = { 64,  80, 96, 128, 256, 64, 128,
+                              192, 40, 72, 104, 136, 32, 16 };
   static const int seqs[] = {
     1,   2,   15,  16,  17,  63,  64,  65,  127, 128,
     129, 197, 200, 255, 257, 300, 383, 385, 512, 513
@@ -469,7 +468,8 @@ random_case (
   c.a.path = path;
   c.a.head_dim =
       dim ? dim
-          : dims[random_int (state, path == QM_ATTENTION_PATH_HOPPER ? 8 : 12)];
+          : dims[random_int (state,
+                             path == QM_ATTENTION_PATH_HOPPER ? 12 : 14)];
   c.a.seq = random_int (state, 2) ? seqs[random_int (state, small ? 12 : 20)]
                                   : 1 + random_int (state, small ? 150 : 600);
   c.a.batch = 1 + random_int (state, 2);
@@ -492,6 +492,19 @@ random_case (
       c.a.scale = 0.125f;
       c.a.causal = false;
       c.a.dropout = 0;
+    }
+  /* What a kernel has for whole heads: more of them than there are blocks, too
+   */
+  if (type != QM_ATTENTION_TF32 && !random_int (state, 4))
+    {
+      c.a.head_dim = dim ? dim : random_int (state, 2) ? 64 : 72;
+      c.a.scale = 0.125f;
+      c.a.heads = c.a.groups;
+      c.a.seq = 65 + random_int (state, small ? 100 : 220);
+      c.a.window = 0;
+      c.a.causal = false;
+      c.a.dropout = 0;
+      c.a.batch = small || random_int (state, 4) ? 2 : 90;
     }
   c.layout = (HostLayout) random_int (state, LAYOUT_COUNT);
   c.seed = random_bits (state);
