@@ -6,6 +6,7 @@
 #
 #   need_roots WHAT            ends the script with 77 where there can be none
 #   make_root FOLDER RELEASE   a new one
+#   copy_root FOLDER RELEASE   the same, of one in build-packages/ that is made once
 #   put_tree FOLDER            the working tree there, as a clone would have it
 #   in_root FOLDER COMMAND [ARGUMENT...]
 #                              runs it in a root, as root, with the network; where
@@ -35,9 +36,22 @@ make_root() {
     tail -n 5 "$1.log" >&2
     exit 1
   }
+  # It need not outlive this machine.
+  echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/unsafe-io"
   # No service starts.
   printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
   chmod +x "$1/usr/sbin/policy-rc.d"
+}
+
+copy_root() {
+  kept=$PWD/build-packages/base-$2
+  if [ ! -d "$kept" ]; then
+    make_root "$kept.new" "$2"
+    rm "$kept.new.log"
+    mv "$kept.new" "$kept"
+  fi
+  rm -rf "$1"
+  cp -a "$kept" "$1"
 }
 
 # With what is not committed yet.

@@ -22,7 +22,6 @@ say() { echo "deb $release: $*" >&2; }
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 maker="${DEBFULLNAME:-$(git log -1 --format=%an)} <${DEBEMAIL:-$(git log -1 --format=%ae)}>"
 out=$PWD/build-packages
-base=$out/root-$release
 maker_root=$out/root-$release-build
 user_root=$out/root-$release-use
 mkdir -p "$out"
@@ -38,9 +37,7 @@ changelog() {
 }
 
 say 'the base system'
-make_root "$base" "$release"
-rm -rf "$maker_root" "$user_root"
-cp -a "$base" "$maker_root"
+copy_root "$maker_root" "$release"
 
 cuda=disabled
 if [ -n "${QM_PACKAGE_CUDA:-}" ]; then
@@ -77,7 +74,7 @@ in_root "$maker_root" sh -euc '
   "${QM_PACKAGE_GPUS:-75,80,86,89,90a,100,120}" >&2
 
 say 'used where nothing else is'
-cp -a "$base" "$user_root"
+copy_root "$user_root" "$release"
 cp "$maker_root"/build/*.deb "$user_root/root/"
 rm "$user_root"/root/*-dbgsym_* 2>/dev/null || true
 # shellcheck disable=SC2016 # for the inner shell
@@ -104,5 +101,5 @@ in_root "$user_root" sh -euc '
 
 find "$out" -maxdepth 1 -name '*.deb' -delete
 cp "$user_root"/root/*.deb "$out/"
-rm -rf "$base" "$base.log" "$maker_root" "$user_root"
+rm -rf "$maker_root" "$user_root"
 (cd "$out" && du --apparent-size -h ./*.deb)

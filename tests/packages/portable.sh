@@ -5,7 +5,7 @@
 #
 # Makes qm-bench for clusters, as an archive that runs where it lies or as a wheel of
 # Python, in a clean root of an old Debian (bullseye: glibc 2.31), so that it starts
-# on whatever is newer, and uses it in a clean root of a new one that has none of
+# on whatever is newer, and uses it in clean roots of newer ones that have none of
 # what it was made with.  Libraries but the C library are linked into it.
 #
 # QM_PACKAGE_CUDA=/usr/local/cuda has kernels for GPUs compiled by the CUDA there, for
@@ -17,7 +17,6 @@ cd "$(dirname "$0")/../.."
 . tests/clean-root.sh
 kind=$1
 release=${2:-bullseye}
-newer=trixie
 case $kind in
   archive | wheel) ;;
   *) echo "portable: there is no kind \"$kind\"" >&2 && exit 2 ;;
@@ -42,9 +41,14 @@ mkdir -p "$out"
 say "what it is built with"
 rm -rf "$out/wheels-$kind"
 python=$([ "$release" = bullseye ] && echo 3.9 || echo 3.11)
+# The last three are of an old Python's, which pip does not see from a newer one.
+tools='meson>=1.0 ninja'
+[ "$kind" = archive ] ||
+  tools="$tools meson-python build wheel importlib-metadata tomli typing-extensions"
+# shellcheck disable=SC2086 # a list of words
 python3 -m pip download --quiet --only-binary :all: --python-version "$python" \
-  --dest "$out/wheels-$kind" 'meson>=1.0' ninja meson-python build wheel
-make_root "$root" "$release"
+  --dest "$out/wheels-$kind" $tools
+copy_root "$root" "$release"
 put_tree "$root/build"
 cp -R "$out/wheels-$kind" "$root/wheels"
 cp data/packages/python/pyproject.toml "$root/build/"
@@ -53,6 +57,7 @@ if [ -n "$cuda" ]; then
 else
   sed -i '/"nvidia-/d' "$root/build/pyproject.toml"
 fi
+# shellcheck disable=SC2086,SC2016 # a list of words; for the inner shell
 in_root "$root" sh -euc '
   apt-get -qq update
   apt-get -qq -y --no-install-recommends install gcc g++ libc6-dev pkg-config \
@@ -60,8 +65,7 @@ in_root "$root" sh -euc '
   # So that these are linked into the program.
   rm /usr/lib/*/libjansson.so /usr/lib/*/libcsv.so
   python3 -m venv /tools
-  /tools/bin/pip install --quiet --no-index --find-links /wheels meson ninja \
-    meson-python build wheel'
+  /tools/bin/pip install --quiet --no-index --find-links /wheels "$@"' tools $tools
 
 say 'the program'
 if [ "$kind" = archive ]; then
@@ -105,13 +109,11 @@ else
   file=$(ls "$root"/dist/*.whl)
 fi
 
-say "used on $newer"
 use=$out/root-$kind-use
-make_root "$use" "$newer"
-cp "$file" "$use/root/"
-cat >"$use/root/use" <<'TEXT'
+cat >"$out/use-$kind" <<'TEXT'
 set -eu
 "$1" --version
+# There is no GPU: it says so, and trains on the processor.
 "$1" devices
 "$1" plan --model pythia-1b --gpu rtx4090 | tail -n 1
 "$1" predict --model pythia-1b --gpu h100-80gb-sxm --gpus 8
@@ -128,26 +130,34 @@ JSON
 "$1" run --config /root/config.json --recipe /root/recipe.json --device cpu |
   head -n 3
 TEXT
-if [ "$kind" = archive ]; then
-  # shellcheck disable=SC2016 # for the inner shell
-  in_root "$use" sh -euc '
-    mkdir "/opt/some where"
-    tar -C "/opt/some where" -xf "/root/$1.tar.gz"
-    sh /root/use "/opt/some where/$1/bin/qm-bench"
-    mv "/opt/some where/$1" /srv/moved
-    /srv/moved/bin/qm-bench plan --model pythia-1b --gpu rtx4090 | tail -n 1' \
-    archive "$name" >&2
-else
-  # NVIDIA's wheels are gigabytes, and of no use without a GPU.
-  in_root "$use" sh -euc '
-    apt-get -qq update
-    apt-get -qq -y --no-install-recommends install python3-venv >/dev/null
-    python3 -m venv /srv/venv
-    /srv/venv/bin/pip install --quiet --no-index --no-deps /root/*.whl
-    sh /root/use /srv/venv/bin/qm-bench
-    /srv/venv/bin/pip uninstall --quiet --yes qm-bench
-    [ ! -e /srv/venv/share/quartermaster ]' >&2
-fi
+# Where nothing of CUDA is.
+QM_PACKAGE_CUDA=''
+for newer in bookworm trixie; do
+  say "used on $newer"
+  copy_root "$use" "$newer"
+  cp "$file" "$use/root/"
+  cp "$out/use-$kind" "$use/root/use"
+  if [ "$kind" = archive ]; then
+    # shellcheck disable=SC2016 # for the inner shell
+    in_root "$use" sh -euc '
+      mkdir "/opt/some where"
+      tar -C "/opt/some where" -xf "/root/$1.tar.gz"
+      sh /root/use "/opt/some where/$1/bin/qm-bench"
+      mv "/opt/some where/$1" /srv/moved
+      /srv/moved/bin/qm-bench plan --model pythia-1b --gpu rtx4090 | tail -n 1' \
+      archive "$name" >&2
+  else
+    # NVIDIA's wheels are gigabytes, and of no use without a GPU.
+    in_root "$use" sh -euc '
+      apt-get -qq update
+      apt-get -qq -y --no-install-recommends install python3-venv >/dev/null
+      python3 -m venv /srv/venv
+      /srv/venv/bin/pip install --quiet --no-index --no-deps /root/*.whl
+      sh /root/use /srv/venv/bin/qm-bench
+      /srv/venv/bin/pip uninstall --quiet --yes qm-bench
+      [ ! -e /srv/venv/share/quartermaster ]' >&2
+  fi
+done
 cp "$file" "$out/"
-rm -rf "$root" "$root.log" "$use" "$use.log" "$out/wheels-$kind"
+rm -rf "$root" "$use" "$out/use-$kind" "$out/wheels-$kind"
 (cd "$out" && du --apparent-size -h "${file##*/}")
