@@ -89,12 +89,17 @@ __global__ void __launch_bounds__ (128)
     {
       float x[kept][QM_GROUP], rest[QM_GROUP], sum = 0, mean, rstd;
       int64_t b = row / norm.each;
+      QmRaw raw[kept]; /* all on their way before one is waited for */
 
 #pragma unroll
       for (int g = 0; g < kept; g++)
+        raw[g] =
+            qm_fetch_group<whole> (norm.x.row (row), (g * 32 + lane) * QM_GROUP,
+                                   norm.columns, norm.x.type);
+#pragma unroll
+      for (int g = 0; g < kept; g++)
         {
-          read_group<whole> (norm.x, row, (g * 32 + lane) * QM_GROUP,
-                             norm.columns, x[g]);
+          qm_unpack (raw[g], norm.x.type, x[g]);
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
             sum += x[g][i];
@@ -322,6 +327,133 @@ __launch_bounds__ (beside *below)
                          work.second.type, second);
 }
 
+/* A group of 16-bit elements, and one of 32-bit ones; zeros where there is
+ * none.
+ */
+__device__ __forceinline__ uint4
+fetch_half (const char *row, int column, int columns)
+{
+  return column < columns ? *(const uint4 *) (row + (int64_t) column * 2)
+                          : uint4{};
+}
+
+__device__ __forceinline__ void
+fetch_single (const char *row, int column, int columns, float (&x)[QM_GROUP])
+{
+  const float4 *from = (const float4 *) (row + (int64_t) column * 4);
+  const bool there = row && column < columns;
+  const float4 low = there ? from[0] : float4{};
+  const float4 high = there ? from[1] : float4{};
+
+  x[0] = low.x;
+  x[1] = low.y;
+  x[2] = low.z;
+  x[3] = low.w;
+  x[4] = high.x;
+  x[5] = high.y;
+  x[6] = high.z;
+  x[7] = high.w;
+}
+
+/* Warps of a block that has a whole sample. */
+constexpr int beneath = 8;
+
+/* Both at once, of rows that a warp can keep, where dy and scale have 16 bits
+ * and all else of a row has 32: a block has a sample, and each warp every
+ * eighth of its rows.  A type that is looked up between loads would make each
+ * wait for the one before. */
+__global__ void
+__launch_bounds__ (beneath * 32, 1)
+    whole_norm_backward_kernel (const __grid_constant__ NormBackward norm,
+                                const __grid_constant__ Sums work)
+{
+  __shared__ float shared[beneath][QM_GROUP][32];
+  const int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32;
+  const int64_t b = blockIdx.x;
+  float first[kept][QM_GROUP] = {}, second[kept][QM_GROUP] = {};
+  uint4 scale[kept];
+
+#pragma unroll
+  for (int g = 0; g < kept; g++)
+    scale[g] = fetch_half (norm.scale.row (b), (g * 32 + lane) * QM_GROUP,
+                           norm.columns);
+  for (int64_t row = b * norm.each + warp; row < (b + 1) * norm.each;
+       row += beneath)
+    {
+      const float mean = norm.mean[row], rstd = norm.rstd[row];
+      float x[kept][QM_GROUP], add[kept][QM_GROUP], sum = 0, dot = 0;
+      uint4 dy[kept];
+
+#pragma unroll
+      for (int g = 0; g < kept; g++)
+        {
+          const int column = (g * 32 + lane) * QM_GROUP;
+
+          dy[g] = fetch_half (norm.dy.row (row), column, norm.columns);
+          fetch_single (norm.x.row (row), column, norm.columns, x[g]);
+        }
+#pragma unroll
+      for (int g = 0; g < kept; g++)
+        fetch_single (norm.dsum ? norm.dsum.row (row) : nullptr,
+                      (g * 32 + lane) * QM_GROUP, norm.columns, add[g]);
+#pragma unroll
+      for (int g = 0; g < kept; g++)
+        {
+          float d[QM_GROUP], one[QM_GROUP];
+
+          qm_unpack (QmRaw{ dy[g], {} }, norm.dy.type, d);
+          qm_unpack (QmRaw{ scale[g], {} }, norm.scale.type, one);
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            {
+              x[g][i] = (x[g][i] - mean) * rstd;
+              first[g][i] += d[i];
+              second[g][i] += d[i] * x[g][i];
+              sum += d[i] * (1 + one[i]);
+              dot += d[i] * (1 + one[i]) * x[g][i];
+            }
+        }
+      sum = qm_warp_sum (sum) / (float) norm.columns;
+      dot = qm_warp_sum (dot) / (float) norm.columns;
+#pragma unroll
+      for (int g = 0; g < kept; g++)
+        {
+          float d[QM_GROUP], one[QM_GROUP];
+
+          qm_unpack (QmRaw{ dy[g], {} }, norm.dy.type, d);
+          qm_unpack (QmRaw{ scale[g], {} }, norm.scale.type, one);
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            add[g][i] += rstd * (d[i] * (1 + one[i]) - sum - x[g][i] * dot);
+          qm_put_group<true> (norm.dx.row (row), (g * 32 + lane) * QM_GROUP,
+                              norm.columns, QM_TYPE_F32, add[g]);
+        }
+    }
+#pragma unroll
+  for (int g = 0; g < 2 * kept; g++)
+    {
+      float (&mine)[QM_GROUP] = g < kept ? first[g] : second[g - kept];
+      const QmRows &to = g < kept ? work.first : work.second;
+
+      __syncthreads ();
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        shared[warp][i][lane] = mine[i];
+      __syncthreads ();
+      if (warp != g % beneath)
+        continue;
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        {
+          mine[i] = 0;
+          for (int w = 0; w < beneath; w++)
+            mine[i] += shared[w][i][lane];
+        }
+      qm_put_group<true> (to.row (b), (g % kept * 32 + lane) * QM_GROUP,
+                          norm.columns, to.type, mine);
+    }
+}
+
 /* Whether groups of all tensors may be read at once; i32 and f32 vectors of
  * one number a row do not matter. */
 bool
@@ -465,6 +597,17 @@ qm_cuda_adaptive_norm_backward (QmCudaContext *context,
                                  : norm_backward_kernel<false>;
   QmStatus status = too_many (batch, error);
 
+  /* With a block for each half of the multiprocessors, memory is busy. */
+  if (all_whole (call) && norm.columns <= kept * 32 * QM_GROUP
+      && in[0].type != QM_TYPE_F32 && in[2].type != QM_TYPE_F32
+      && in[1].type == QM_TYPE_F32 && out[0].type == QM_TYPE_F32
+      && (!in[5].data || in[5].type == QM_TYPE_F32)
+      && 2 * batch >= context->processors)
+    {
+      whole_norm_backward_kernel<<<(unsigned) batch, beneath * 32, 0,
+                                   stream>>> (norm, sums);
+      return qm_cuda_launched (call, error);
+    }
   if (status == QM_OK)
     status = sum_up<false> (stream, call, sums, batch, error);
   if (status != QM_OK)

@@ -104,6 +104,7 @@ set_sizes (Compare *compare, size_t index)
   size['X'] = 3;
   size['Y'] = 4;
   size['R'] = size['m'] * size['K'];
+  size['D'] = size['m'] * 10;
 }
 
 /* Strides of a layout, from the dense ones; returns the elements of memory. */
