@@ -115,6 +115,30 @@ by_offset (const void *a, const void *b)
   return compare (x->offset, y->offset);
 }
 
+/* So few are sorted sooner one by one than by qsort(). */
+#define FEW 48
+
+/* Of two with the same offset either may come first: find_gap() does not care.
+ */
+static void
+sort_by_offset (Placed *placed, size_t n)
+{
+  if (n > FEW)
+    {
+      qsort (placed, n, sizeof *placed, by_offset);
+      return;
+    }
+  for (size_t i = 1; i < n; i++)
+    {
+      const Placed one = placed[i];
+      size_t at = i;
+
+      for (; at > 0 && placed[at - 1].offset > one.offset; at--)
+        placed[at] = placed[at - 1];
+      placed[at] = one;
+    }
+}
+
 /* The smallest gap from `floor` on, or the end, among buffers that live at the
  * same time as this one and are sorted by offset.  Nearly all of the time of a
  * layout is spent here: what is looked at lies side by side. */
@@ -317,7 +341,7 @@ lay_on_stack (Layout *layout, QmBuffer *buffer)
             && (b == begin || other->first / BLOCK == b))
           layout->placed[n++] = placed_of (other);
       }
-  qsort (layout->placed, n, sizeof *layout->placed, by_offset);
+  sort_by_offset (layout->placed, n);
   buffer->offset = find_gap (buffer, layout->placed, n, floor);
   for (int64_t b = begin; b <= end; b++)
     if (!append (&layout->blocks[b], buffer))

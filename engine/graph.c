@@ -15,6 +15,9 @@
  * overflow. */
 #define MAX_ELEMENTS (INT64_C (1) << 38)
 
+/* Bytes of a name. */
+#define MAX_NAME 192
+
 QmGraph *
 qm_graph_new (void)
 {
@@ -46,6 +49,41 @@ qm_graph_free (QmGraph *graph)
   free (graph->parameters);
   qm_pool_clear (&graph->strings);
   free (graph);
+}
+
+/* So many entries with room for half as many more. */
+static void *
+copy_entries (const void *entries, size_t n, size_t size, size_t *capacity)
+{
+  void *copy;
+
+  *capacity = n + n / 2 + 256;
+  copy = malloc (*capacity * size);
+  if (copy != NULL && n > 0)
+    memcpy (copy, entries, n * size);
+  return copy;
+}
+
+QmGraph *
+qm_graph_copy (const QmGraph *graph)
+{
+  QmGraph *copy = malloc (sizeof *copy);
+
+  if (copy == NULL)
+    return NULL;
+  *copy = *graph;
+  copy->strings = (QmPool){ NULL };
+  copy->values = copy_entries (graph->values, graph->n_values,
+                               sizeof *copy->values, &copy->values_capacity);
+  copy->nodes = copy_entries (graph->nodes, graph->n_nodes, sizeof *copy->nodes,
+                              &copy->nodes_capacity);
+  copy->parameters =
+      copy_entries (graph->parameters, graph->n_parameters,
+                    sizeof *copy->parameters, &copy->parameters_capacity);
+  if (copy->values != NULL && copy->nodes != NULL && copy->parameters != NULL)
+    return copy;
+  qm_graph_free (copy);
+  return NULL;
 }
 
 int64_t
@@ -140,6 +178,32 @@ count_elements (int32_t rank, const int64_t *shape)
   return count;
 }
 
+/* A new owner, dense, of that name. */
+static QmValueId
+new_owner (QmGraph *graph,
+           QmRole role,
+           QmType type,
+           int32_t rank,
+           const int64_t *shape,
+           const char *name)
+{
+  QmValue value = { .owner = QM_NO_VALUE,
+                    .role = role,
+                    .teacher = QM_NO_VALUE,
+                    .block = graph->block };
+
+  value.name = qm_pool_string (&graph->strings, name);
+  value.room = count_elements (rank, shape);
+  if (value.name == NULL)
+    out_of_memory (graph);
+  if (value.room < 0)
+    qm_graph_fail (graph, QM_STATUS_UNSUPPORTED, "%s is too large", name);
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  value.tensor = qm_tensor_dense (type, rank, shape, NULL);
+  return append_value (graph, &value);
+}
+
 QmValueId
 qm_graph_value (QmGraph *graph,
                 QmRole role,
@@ -149,26 +213,13 @@ qm_graph_value (QmGraph *graph,
                 const char *name,
                 ...)
 {
-  QmValue value = { .owner = QM_NO_VALUE,
-                    .role = role,
-                    .teacher = QM_NO_VALUE,
-                    .block = graph->block };
-  char text[192];
+  char text[MAX_NAME];
   va_list arguments;
 
   va_start (arguments, name);
   vsnprintf (text, sizeof text, name, arguments);
   va_end (arguments);
-  value.name = qm_pool_string (&graph->strings, text);
-  value.room = count_elements (rank, shape);
-  if (value.name == NULL)
-    out_of_memory (graph);
-  if (value.room < 0)
-    qm_graph_fail (graph, QM_STATUS_UNSUPPORTED, "%s is too large", text);
-  if (graph->status != QM_OK)
-    return QM_NO_VALUE;
-  value.tensor = qm_tensor_dense (type, rank, shape, NULL);
-  return append_value (graph, &value);
+  return new_owner (graph, role, type, rank, shape, text);
 }
 
 QmValueId
@@ -188,10 +239,25 @@ qm_graph_padded_columns (QmGraph *graph,
   return id;
 }
 
+/* Appends to a name what fits into it; half of all values are called after
+ * others, for which printf() would take longer than all else.  Returns its end.
+ */
+static char *
+append_text (char *end, const char *name, const char *text)
+{
+  size_t room = MAX_NAME - 1 - (size_t) (end - name), length = strlen (text);
+
+  length = length < room ? length : room;
+  memcpy (end, text, length);
+  end[length] = '\0';
+  return end + length;
+}
+
 QmValueId
 qm_graph_like_owner (
     QmGraph *graph, QmValueId owner, QmRole role, QmType type, const char *what)
 {
+  char name[MAX_NAME] = "";
   QmTensor tensor;
   int64_t room;
   QmValueId id;
@@ -200,8 +266,9 @@ qm_graph_like_owner (
     return QM_NO_VALUE;
   tensor = graph->values[owner].tensor;
   room = graph->values[owner].room;
-  id = qm_graph_value (graph, role, type, tensor.rank, tensor.shape,
-                       "%s %.160s", what, graph->values[owner].name);
+  append_text (append_text (append_text (name, name, what), name, " "), name,
+               graph->values[owner].name);
+  id = new_owner (graph, role, type, tensor.rank, tensor.shape, name);
   if (id != QM_NO_VALUE)
     {
       tensor.type = type;
@@ -452,8 +519,8 @@ qm_graph_like (
 {
   if (graph->status != QM_OK || id == QM_NO_VALUE)
     return QM_NO_VALUE;
-  return qm_graph_value (graph, role, type, graph->values[id].tensor.rank,
-                         graph->values[id].tensor.shape, "%s", name);
+  return new_owner (graph, role, type, graph->values[id].tensor.rank,
+                    graph->values[id].tensor.shape, name);
 }
 
 void

@@ -179,6 +179,10 @@ typedef struct QmGraph
 QmGraph *qm_graph_new (void);
 void qm_graph_free (QmGraph *graph);
 
+/* The same graph once more, with room to go on; its names are those of the
+ * original.  NULL where the host is out of memory. */
+QmGraph *qm_graph_copy (const QmGraph *graph);
+
 /* How many labels, or words, there are. */
 int64_t qm_graph_classes (const QmGraph *graph);
 

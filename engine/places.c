@@ -193,8 +193,9 @@ plan_need (QmPlaces *places, size_t way, int at, Need **need, QmError *error)
   if (*need == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  status = qm_plan_new (places->options->config, places->options->recipe,
-                        &options, &plan, error);
+  status = qm_plan_new_from (qm_way_plans_bases (places->ranked),
+                             places->options->config, places->options->recipe,
+                             &options, &plan, error);
   if (status == QM_STATUS_UNSUPPORTED && options.micro_batch > 1)
     {
       (*need)->state = TOO_LARGE;

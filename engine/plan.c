@@ -6,6 +6,7 @@
 #include "engine/differentiate.h"
 #include "engine/family.h"
 #include "engine/passes.h"
+#include "engine/plan-bases.h"
 #include "kernels/communicator.h"
 
 #include <stdio.h>
@@ -237,19 +238,42 @@ qm_plan_passes (const QmPlanOptions *options, const char *names[QM_PLAN_PASSES])
   return n;
 }
 
-/* Does so many of the passes. */
-static QmStatus
-build_graph (QmPlan *plan, size_t n, QmError *error)
+/* The first pass that ranks and places of states matter to. */
+static size_t
+first_apart (void)
 {
-  QmStatus status = build_model (plan, error);
+  size_t i = 0;
 
-  for (size_t i = 0; i < N_PASSES && n > 0 && status == QM_OK; i++)
-    if (is_wanted (&plan->options, i))
-      {
-        status = passes[i].run != NULL ? passes[i].run (plan->graph, error)
-                                       : passes[i].run_on (plan, error);
-        n--;
-      }
+  while (passes[i].run_on != qm_plan_units)
+    i++;
+  return i;
+}
+
+/* Does so many of the passes, or takes the first ones from what was planned
+ * before. */
+static QmStatus
+build_graph (QmPlan *plan, size_t n, QmPlanBases *bases, QmError *error)
+{
+  int64_t all = plan->accumulation * plan->options.ranks;
+  size_t apart = first_apart (), first = 0;
+  QmStatus status = QM_OK;
+
+  if (bases != NULL)
+    plan->graph = qm_plan_bases_find (bases, &plan->options, all);
+  if (plan->graph == NULL)
+    status = build_model (plan, error);
+  else
+    first = apart;
+  for (size_t i = first; i < N_PASSES && n > 0 && status == QM_OK; i++)
+    {
+      if (i == apart && first == 0 && bases != NULL)
+        qm_plan_bases_keep (bases, &plan->options, all, plan->graph);
+      if (!is_wanted (&plan->options, i))
+        continue;
+      status = passes[i].run != NULL ? passes[i].run (plan->graph, error)
+                                     : passes[i].run_on (plan, error);
+      n--;
+    }
   return status == QM_OK ? qm_graph_check (plan->graph, error) : status;
 }
 
@@ -289,6 +313,16 @@ place_others (QmPlan *plan, uint64_t *moments)
   return (uint64_t) next;
 }
 
+/* On any of these targets: calls are large, and few of them need any. */
+static bool
+has_workspace (const QmTarget *targets, size_t n, QmOp op)
+{
+  for (size_t t = 0; t < n; t++)
+    if (qm_op_has_workspace (&targets[t], op))
+      return true;
+  return false;
+}
+
 /* Of each target. */
 static void
 largest_workspaces (const QmPlan *plan,
@@ -302,6 +336,8 @@ largest_workspaces (const QmPlan *plan,
     memories[t].workspace = 0;
   for (size_t i = 0; i < plan->graph->n_nodes; i++)
     {
+      if (!has_workspace (targets, n, plan->graph->nodes[i].op))
+        continue;
       qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
       for (size_t t = 0; t < n; t++)
         {
@@ -465,6 +501,7 @@ begin_plan (const QmModelConfig *config,
             const QmRecipe *recipe,
             const QmPlanOptions *options,
             size_t n_passes,
+            QmPlanBases *bases,
             QmPlan **plan,
             QmError *error)
 {
@@ -514,7 +551,7 @@ begin_plan (const QmModelConfig *config,
   new->part = new->parts > 1 ? options->rank : 0;
   new->accumulation = (recipe->batch_size + options->micro_batch * ranks - 1)
                       / (options->micro_batch * ranks);
-  status = build_graph (new, n_passes, error);
+  status = build_graph (new, n_passes, bases, error);
   if (status == QM_OK)
     *plan = new;
   else
@@ -529,7 +566,19 @@ qm_plan_new (const QmModelConfig *config,
              QmPlan **plan,
              QmError *error)
 {
-  QmStatus status = begin_plan (config, recipe, options, N_PASSES, plan, error);
+  return qm_plan_new_from (NULL, config, recipe, options, plan, error);
+}
+
+QmStatus
+qm_plan_new_from (QmPlanBases *bases,
+                  const QmModelConfig *config,
+                  const QmRecipe *recipe,
+                  const QmPlanOptions *options,
+                  QmPlan **plan,
+                  QmError *error)
+{
+  QmStatus status =
+      begin_plan (config, recipe, options, N_PASSES, bases, plan, error);
 
   if (status == QM_OK)
     status = plan_memory (*plan, error);
@@ -562,7 +611,7 @@ qm_plan_after (const QmModelConfig *config,
                              "no pass '%.32s' is done with these settings",
                              pass);
     }
-  return begin_plan (config, recipe, options, i, plan, error);
+  return begin_plan (config, recipe, options, i, NULL, plan, error);
 }
 
 void

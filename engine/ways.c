@@ -162,6 +162,7 @@ struct QmWayPlans
   const QmRecipe *recipe;
   const QmTarget *targets;
   size_t n_targets;
+  QmPlanBases *bases;
   Planned **list;
   size_t n, room;
 };
@@ -174,14 +175,27 @@ qm_way_plans_new (const QmModelConfig *config,
                   QmWayPlans **plans,
                   QmError *error)
 {
-  *plans = calloc (1, sizeof **plans);
+  QmPlanBases *bases = qm_plan_bases_new ();
+
+  *plans = bases != NULL ? calloc (1, sizeof **plans) : NULL;
   if (*plans == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
-  **plans = (QmWayPlans){
-    .config = config, .recipe = recipe, .targets = targets, .n_targets = n
-  };
+    {
+      qm_plan_bases_free (bases);
+      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                           "the host is out of memory");
+    }
+  **plans = (QmWayPlans){ .config = config,
+                          .recipe = recipe,
+                          .targets = targets,
+                          .n_targets = n,
+                          .bases = bases };
   return QM_OK;
+}
+
+QmPlanBases *
+qm_way_plans_bases (QmWayPlans *plans)
+{
+  return plans->bases;
 }
 
 static void
@@ -202,6 +216,7 @@ qm_way_plans_free (QmWayPlans *plans)
   for (size_t i = 0; i < plans->n; i++)
     free_planned (plans->list[i]);
   free (plans->list);
+  qm_plan_bases_free (plans->bases);
   free (plans);
 }
 
@@ -218,8 +233,9 @@ static QmStatus
 plan_way (const QmWayPlans *plans, Planned *planned, QmError *error)
 {
   QmPlan *plan = NULL;
-  QmStatus status = qm_plan_new (plans->config, plans->recipe,
-                                 &planned->options, &plan, error);
+  QmStatus status =
+      qm_plan_new_from (plans->bases, plans->config, plans->recipe,
+                        &planned->options, &plan, error);
 
   if (status == QM_STATUS_UNSUPPORTED)
     {

@@ -7,6 +7,7 @@
 #ifndef QM_ENGINE_WAYS_H
 #define QM_ENGINE_WAYS_H
 
+#include "engine/plan-bases.h"
 #include "engine/predict-exchange.h"
 
 typedef struct QmWayFound
@@ -60,6 +61,10 @@ QmStatus qm_way_plans_new (const QmModelConfig *config,
                            QmWayPlans **plans,
                            QmError *error);
 void qm_way_plans_free (QmWayPlans *plans);
+
+/* What its plans have in common with others of the training; they are freed
+ * before it. */
+QmPlanBases *qm_way_plans_bases (QmWayPlans *plans);
 
 /* Finds it for the target of that index, whatever the target of `options`. */
 QmStatus qm_way_plans_find (QmWayPlans *plans,

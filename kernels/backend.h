@@ -90,6 +90,9 @@ void qm_cuda_prefer (QmDevice *device, QmCudaPreference preference);
  * even where the device's own code is not. */
 size_t qm_cpu_workspace (const QmOpCall *call);
 size_t qm_cuda_workspace (int architecture, const QmOpCall *call);
+
+/* Whether any call of the operator may need some there. */
+bool qm_cuda_has_workspace (QmOp op);
 uint64_t qm_cuda_reserved (int architecture);
 
 #endif

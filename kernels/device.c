@@ -431,6 +431,12 @@ qm_op_workspace (const QmTarget *target, const QmOpCall *call)
              : qm_cpu_workspace (call);
 }
 
+bool
+qm_op_has_workspace (const QmTarget *target, QmOp op)
+{
+  return target->kind == QM_DEVICE_CUDA && qm_cuda_has_workspace (op);
+}
+
 QmStatus
 qm_op_run (QmDevice *device,
            QmStream *stream,

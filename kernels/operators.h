@@ -783,6 +783,9 @@ double qm_op_bytes (const QmOpCall *call);
  */
 size_t qm_op_workspace (const QmTarget *target, const QmOpCall *call);
 
+/* Whether any call of the operator needs some there, without looking at one. */
+bool qm_op_has_workspace (const QmTarget *target, QmOp op);
+
 /* Checks the types and shapes of the call against the table. */
 QmStatus qm_op_check (const QmOpCall *call, QmError *error);
 

@@ -75,11 +75,39 @@ weight_grad_workspace (int architecture, const QmOpCall *call)
   return bytes;
 }
 
+bool
+qm_cuda_has_workspace (QmOp op)
+{
+  switch (op)
+    {
+    case QM_OP_LINEAR:
+    case QM_OP_LINEAR_INPUT_GRAD:
+    case QM_OP_LINEAR_WEIGHT_GRAD:
+    case QM_OP_MATMUL:
+    case QM_OP_COLUMN_SUM:
+    case QM_OP_ATTENTION:
+    case QM_OP_ATTENTION_BACKWARD:
+    case QM_OP_LAYER_NORM_BACKWARD:
+    case QM_OP_DEPTHWISE_CONV_BACKWARD:
+    case QM_OP_LAYER_SCALE_BACKWARD:
+    case QM_OP_EMBEDDING_BACKWARD:
+    case QM_OP_SELECTIVE_SCAN_BACKWARD:
+    case QM_OP_RESTORE_TOKENS_BACKWARD:
+    case QM_OP_EXPERT_LOAD:
+    case QM_OP_SUM_SQUARES:
+      return true;
+    default:
+      return false;
+    }
+}
+
 size_t
 qm_cuda_workspace (int architecture, const QmOpCall *call)
 {
   const QmTensor *first = &call->inputs[0];
 
+  if (!qm_cuda_has_workspace (call->op))
+    return 0;
   switch (call->op)
     {
     case QM_OP_LINEAR:

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/plan-bases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Graphs of a model with 80 layers take some MiB each. */
+#define MOST 16
+
+typedef struct Base
+{
+  QmPlanOptions options;
+  int64_t passes;
+  QmGraph *graph;
+} Base;
+
+struct QmPlanBases
+{
+  Base list[MOST];
+  size_t n; /* that were kept ever */
+};
+
+QmPlanBases *
+qm_plan_bases_new (void)
+{
+  return calloc (1, sizeof (QmPlanBases));
+}
+
+void
+qm_plan_bases_free (QmPlanBases *bases)
+{
+  if (bases == NULL)
+    return;
+  for (size_t i = 0; i < MOST; i++)
+    qm_graph_free (bases->list[i].graph);
+  free (bases);
+}
+
+static bool
+is_same (const QmPlanOptions *a, const QmPlanOptions *b)
+{
+  return a->target.kind == b->target.kind
+         && a->target.architecture == b->target.architecture
+         && a->micro_batch == b->micro_batch && a->methods == b->methods
+         && a->checkpoint == b->checkpoint && a->no_dropout == b->no_dropout
+         && a->narrow == b->narrow && a->loss_rows == b->loss_rows;
+}
+
+QmGraph *
+qm_plan_bases_find (const QmPlanBases *bases,
+                    const QmPlanOptions *options,
+                    int64_t passes)
+{
+  for (size_t i = 0; i < MOST; i++)
+    if (bases->list[i].graph != NULL && bases->list[i].passes == passes
+        && is_same (&bases->list[i].options, options))
+      return qm_graph_copy (bases->list[i].graph);
+  return NULL;
+}
+
+void
+qm_plan_bases_keep (QmPlanBases *bases,
+                    const QmPlanOptions *options,
+                    int64_t passes,
+                    QmGraph *graph)
+{
+  Base *base = &bases->list[bases->n % MOST];
+  QmGraph *copy = qm_graph_copy (graph);
+
+  if (copy == NULL)
+    return;
+  /* The oldest may be what a plan in hand is a copy of, but for its names. */
+  if (base->graph != NULL)
+    {
+      qm_pool_take (&copy->strings, &base->graph->strings);
+      qm_graph_free (base->graph);
+    }
+  qm_pool_take (&copy->strings, &graph->strings);
+  *base = (Base){ *options, passes, copy };
+  bases->n++;
+}
