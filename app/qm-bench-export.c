@@ -5,6 +5,7 @@
 #include "app/qm-bench-export.h"
 
 #include "app/qm-bench.h"
+#include "data/family.h"
 #include "data/file.h"
 #include "data/results.h"
 #include "data/text.h"
@@ -264,6 +265,13 @@ check_teacher (const QmModelConfig *config, QmError *error)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "Transformers has no dit model: there is nothing that "
                          "settings could be for");
+  if (qm_family_info (config->family)->objective == QM_OBJECTIVE_PAIRS)
+    return qm_error_set (
+        error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+        "with Trainer or DeepSpeed a %s model would tell pairs "
+        "from those of its own micro-batch alone: there is "
+        "nothing that settings could be for",
+        qm_family_name (config->family));
   return qm_model_has_teacher (config)
              ? qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                              "models of Transformers have no teacher, as this "

@@ -12,6 +12,7 @@
 #include "app/qm-bench-ranks.h"
 #include "app/qm-child.h"
 #include "data/datadir.h"
+#include "data/family.h"
 #include "data/flops.h"
 #include "data/results-file.h"
 #include "data/text.h"
@@ -171,6 +172,14 @@ prepare (Framework *f, QmError *error)
   if (status == QM_OK && f->model.config.family == QM_FAMILY_DIT)
     status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                            "Transformers has no dit model");
+  if (status == QM_OK
+      && qm_family_info (f->model.config.family)->objective
+             == QM_OBJECTIVE_PAIRS)
+    status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                           "a %s model is not measured in PyTorch, where "
+                           "Transformers tells pairs from those of a "
+                           "micro-batch alone",
+                           qm_family_name (f->model.config.family));
   if (status == QM_OK && f->model.recipe.ema_decay > 0)
     status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                            "the recipe has an average of weights (ema_decay), "

@@ -30,6 +30,8 @@ static const QmFamilyInfo *const families[QM_FAMILY_COUNT] = {
   [QM_FAMILY_DINOV3_VIT] = &qm_dinov3_vit_family,
   [QM_FAMILY_VIT_MAE] = &qm_vit_mae_family,
   [QM_FAMILY_DIT] = &qm_dit_family,
+  [QM_FAMILY_CLIP] = &qm_clip_family,
+  [QM_FAMILY_SIGLIP] = &qm_siglip_family,
 };
 
 const QmFamilyInfo *
@@ -75,7 +77,7 @@ qm_family_has_images (QmFamily family)
 
   return objective == QM_OBJECTIVE_CLASS_OF_IMAGE
          || objective == QM_OBJECTIVE_HIDDEN_PIXELS
-         || objective == QM_OBJECTIVE_NOISE;
+         || objective == QM_OBJECTIVE_NOISE || objective == QM_OBJECTIVE_PAIRS;
 }
 
 bool
@@ -145,6 +147,8 @@ activation_name (QmActivation activation)
       return "relu";
     case QM_ACTIVATION_RELU2:
       return "relu2";
+    case QM_ACTIVATION_QUICK_GELU:
+      return "quick_gelu";
     case QM_ACTIVATION_SILU:
       break;
     }
@@ -204,6 +208,17 @@ qm_field_is_there (const QmModelConfig *config, const QmField *field)
                                        : *(const double *) value > 0;
 }
 
+/* The object that a field stands in. */
+static json_t *
+section_of (json_t *object, const QmField *field)
+{
+  if (field->section == NULL)
+    return object;
+  if (json_object_get (object, field->section) == NULL)
+    json_object_set_new (object, field->section, json_object ());
+  return json_object_get (object, field->section);
+}
+
 json_t *
 qm_model_config_json (const QmModelConfig *config, bool keys)
 {
@@ -216,7 +231,8 @@ qm_model_config_json (const QmModelConfig *config, bool keys)
   for (size_t i = 0; i < info->n_fields; i++)
     if ((info->fields[i].apart & left_out) == 0
         && qm_field_is_there (config, &info->fields[i]))
-      json_object_set_new (object,
+      json_object_set_new (keys ? section_of (object, &info->fields[i])
+                                : object,
                            keys ? info->fields[i].key : info->fields[i].name,
                            field_json (config, &info->fields[i]));
   if (keys && info->write != NULL)

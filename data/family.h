@@ -49,7 +49,17 @@ typedef struct QmField
   /* Of stages and layers: where their number is, in QmModelConfig. */
   size_t count;
   const char *const *words; /* ends with NULL */
+  const char *section; /* the object in config.json that has it; NULL: the file
+                          itself */
 } QmField;
+
+/* An object in a config.json, absent where all of it is as Transformers has it.
+ */
+typedef struct QmSection
+{
+  const char *name;
+  const char *whole; /* what counts in its place where it is there; NULL */
+} QmSection;
 
 /* A default that differs from the table's. */
 typedef struct QmFieldDefault
@@ -64,7 +74,8 @@ typedef enum QmObjective
   QM_OBJECTIVE_MASKED_TOKENS,
   QM_OBJECTIVE_CLASS_OF_IMAGE,
   QM_OBJECTIVE_HIDDEN_PIXELS,
-  QM_OBJECTIVE_NOISE
+  QM_OBJECTIVE_NOISE,
+  QM_OBJECTIVE_PAIRS /* of images and texts */
 } QmObjective;
 
 typedef struct QmFamilyInfo
@@ -79,6 +90,11 @@ typedef struct QmFamilyInfo
   const QmFieldDefault *defaults; /* ends with a NULL name; may be NULL */
   const char *const *nullable; /* fields that may be null; ends with NULL; may
                                   be NULL */
+  const QmSection *sections;   /* ends with a NULL name; may be NULL */
+  /* After the fields of a section.  May be NULL where there are none. */
+  void (*read_section) (QmJsonObject *section,
+                        const char *name,
+                        QmModelConfig *config);
   /* After the fields of the table.  May be NULL. */
   void (*read) (QmJsonObject *object, QmModelConfig *config);
   void (*write) (json_t *object, const QmModelConfig *config);
@@ -103,7 +119,8 @@ extern const QmFamilyInfo qm_gpt_neox_family, qm_bert_family, qm_roberta_family,
     qm_olmo3_family, qm_smollm3_family, qm_gemma3_text_family, qm_gpt2_family,
     qm_modernbert_family, qm_esm_family, qm_olmoe_family, qm_qwen3_moe_family,
     qm_mixtral_family, qm_dinov2_family, qm_dinov2_with_registers_family,
-    qm_dinov3_vit_family, qm_vit_mae_family, qm_dit_family;
+    qm_dinov3_vit_family, qm_vit_mae_family, qm_dit_family, qm_clip_family,
+    qm_siglip_family;
 
 /* Never NULL. */
 const QmFamilyInfo *qm_family_info (QmFamily family);

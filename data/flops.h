@@ -50,6 +50,15 @@
  *                        of p patches of c channels, s = p, i = 4h; time and
  *                        class of a sample go through products of one row, and
  *                        o channels come out
+ *   clip, siglip         2p (c P^2) h + L (T + A) + 2fB     Radford et al. 2021,
+ *                        + the same of texts + 2gf          2.3; Zhai et al.
+ *                        texts have layers of their own,    2023, 3.2
+ *                        of size g, and CLIP's half of A;
+ *                        f features are compared with all
+ *                        of a batch of B, once.  CLIP: s =
+ *                        p + 1, and 2hf more; SigLIP: s = p,
+ *                        and of one query 4sh^2 + 4h^2 + 4sh
+ *                        + 4hi
  *   dinov2, dinov3_vit   2p (c P^2) h + L (T + A) + 2hC     Oquab et al. 2023;
  *                        s = p + 1 + registers; of DINOv2   Simeoni et al.
  *                        4hC; T with gates 2s (4h^2 + 3hi)  2025

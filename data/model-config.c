@@ -267,6 +267,7 @@ qm_config_activation (QmJsonObject *object,
     { "gelu_pytorch_tanh", QM_ACTIVATION_GELU_TANH },
     { "relu", QM_ACTIVATION_RELU },
     { "relu2", QM_ACTIVATION_RELU2 },
+    { "quick_gelu", QM_ACTIVATION_QUICK_GELU },
     { "silu", QM_ACTIVATION_SILU },
     { "swish", QM_ACTIVATION_SILU },
   };
@@ -278,9 +279,11 @@ qm_config_activation (QmJsonObject *object,
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
     if (strcmp (known[i].name, word) == 0)
       return known[i].activation;
-  qm_json_fail (object, name, QM_STATUS_UNSUPPORTED,
-                "%s is not supported; gelu, gelu_new, relu, relu2 and silu are",
-                qm_text_quote (word, quoted));
+  qm_json_fail (
+      object, name, QM_STATUS_UNSUPPORTED,
+      "%s is not supported; gelu, gelu_new, quick_gelu, relu, relu2 and "
+      "silu are",
+      qm_text_quote (word, quoted));
   return QM_ACTIVATION_GELU;
 }
 
@@ -390,15 +393,74 @@ read_field (QmJsonObject *object,
     }
 }
 
+/* Those of a section, or without one. */
+static void
+read_fields (QmJsonObject *object, const char *section, QmModelConfig *config)
+{
+  const QmFamilyInfo *info = qm_family_info (config->family);
+
+  for (size_t i = 0; i < info->n_fields; i++)
+    {
+      const QmField *field = &info->fields[i];
+      bool here = section != NULL && field->section != NULL
+                      ? strcmp (section, field->section) == 0
+                      : section == field->section;
+
+      if (here && (field->apart & QM_FIELD_READ_APART) == 0)
+        read_field (object, field, absent_of (info, field),
+                    (char *) config + field->offset);
+    }
+}
+
+static void
+read_section (QmJsonObject *object,
+              const QmSection *section,
+              QmModelConfig *config)
+{
+  const QmFamilyInfo *info = qm_family_info (config->family);
+  json_t *nothing = json_object ();
+  const char *from = section->name;
+  QmJsonObject part;
+
+  if (section->whole != NULL)
+    {
+      qm_json_take (object, from);
+      from = section->whole;
+      if (!qm_json_has (object, from))
+        {
+          qm_json_take (object, from);
+          from = section->name;
+        }
+    }
+  part = (QmJsonObject){ .source = object->source,
+                         .json = nothing,
+                         .parent = object,
+                         .section = from,
+                         .status = object->status,
+                         .error = object->error };
+  if (qm_json_has (object, from))
+    qm_json_enter (object, from, &part);
+  else
+    qm_json_take (object, from);
+  part.lax = true;
+  read_common (&part);
+  qm_json_take (&part, "architectures");
+  read_fields (&part, section->name, config);
+  info->read_section (&part, section->name, config);
+  qm_config_refuse_nulls (&part, info->nullable);
+  object->status = qm_json_finish (&part, harmless);
+  json_decref (nothing);
+}
+
 static void
 read_family (QmJsonObject *object, QmModelConfig *config)
 {
   const QmFamilyInfo *info = qm_family_info (config->family);
 
-  for (size_t i = 0; i < info->n_fields; i++)
-    if ((info->fields[i].apart & QM_FIELD_READ_APART) == 0)
-      read_field (object, &info->fields[i], absent_of (info, &info->fields[i]),
-                  (char *) config + info->fields[i].offset);
+  read_fields (object, NULL, config);
+  for (const QmSection *section = info->sections;
+       section != NULL && section->name != NULL; section++)
+    read_section (object, section, config);
   if (info->read != NULL)
     info->read (object, config);
   qm_config_refuse_nulls (object, info->nullable);

@@ -65,6 +65,8 @@ typedef enum QmFamily
   QM_FAMILY_DINOV3_VIT,
   QM_FAMILY_VIT_MAE,
   QM_FAMILY_DIT,
+  QM_FAMILY_CLIP,
+  QM_FAMILY_SIGLIP,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -109,9 +111,11 @@ typedef enum QmActivation
   QM_ACTIVATION_GELU_TANH, /* gelu_pytorch_tanh */
   QM_ACTIVATION_RELU,
   QM_ACTIVATION_SILU,
-  QM_ACTIVATION_RELU2,   /* relu2: the square of relu (So et al. 2021) */
-  QM_ACTIVATION_GELU_NEW /* gelu_new, gelu_fast: QM_ACTIVATION_GELU_TANH, which
-                            Transformers makes of simple operators */
+  QM_ACTIVATION_RELU2, /* relu2: the square of relu (So et al. 2021) */
+  /* gelu_new, gelu_fast: QM_ACTIVATION_GELU_TANH, which Transformers makes of
+   * simple operators. */
+  QM_ACTIVATION_GELU_NEW,
+  QM_ACTIVATION_QUICK_GELU /* quick_gelu: x times the sigmoid of 1.702 x */
 } QmActivation;
 
 /* How the angles of rotary positions are stretched for texts that are longer
@@ -387,6 +391,29 @@ int64_t qm_dit_hidden (const QmDitConfig *config);
 int64_t qm_dit_patches (const QmDitConfig *config);
 int64_t qm_dit_class_rows (const QmDitConfig *config);
 
+/* Layers of a transformer with norms before attention and MLP. */
+typedef struct QmTower
+{
+  int64_t hidden_size, layers, heads, intermediate_size;
+  double layer_norm_eps, attention_dropout;
+  QmActivation activation;
+} QmTower;
+
+/* clip and siglip: a tower of images and one of texts, of which each image and
+ * its text are to be told from all others of a step.  Texts have all the tokens
+ * that there are positions for, as both are trained. */
+typedef struct QmClipConfig
+{
+  QmTower vision, text;
+  int64_t image_size, patch_size, channels;
+  int64_t vocab_size, max_positions;
+  int64_t projection; /* features that are compared */
+  /* Of CLIP, else 0: */
+  int64_t eos_token_id; /* the first in a text stands for it; 2: the largest */
+  double temperature;   /* the logarithm of what cosines are multiplied by */
+  double initializer_range, initializer_factor;
+} QmClipConfig;
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -410,8 +437,13 @@ typedef struct QmModelConfig
     QmDinoConfig dino; /* QM_FAMILY_DINOV2 to QM_FAMILY_DINOV3_VIT */
     QmMaeConfig mae;
     QmDitConfig dit;
+    QmClipConfig clip; /* QM_FAMILY_CLIP and QM_FAMILY_SIGLIP */
   };
 } QmModelConfig;
+
+/* Tokens that the tower of images of QM_FAMILY_CLIP and QM_FAMILY_SIGLIP sees:
+ * patches, and of CLIP the class. */
+int64_t qm_clip_vision_tokens (const QmModelConfig *config);
 
 /* The largest values that a recipe may have. */
 #define QM_RECIPE_MAX_BATCH         (INT64_C (1) << 24)

@@ -163,6 +163,7 @@ static const QmFunction functions[] = {
   [QM_ACTIVATION_RELU] = QM_FUNCTION_RELU,
   [QM_ACTIVATION_SILU] = QM_FUNCTION_SILU,
   [QM_ACTIVATION_RELU2] = QM_FUNCTION_RELU2,
+  [QM_ACTIVATION_QUICK_GELU] = QM_FUNCTION_QUICK_GELU,
 };
 
 QmFunction
@@ -692,6 +693,8 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_DINOV3_VIT] = qm_build_dino,
   [QM_FAMILY_VIT_MAE] = qm_build_mae,
   [QM_FAMILY_DIT] = qm_build_dit,
+  [QM_FAMILY_CLIP] = qm_build_clip,
+  [QM_FAMILY_SIGLIP] = qm_build_clip,
 };
 
 QmStatus

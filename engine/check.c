@@ -309,6 +309,7 @@ load_batch (Check *check, QmError *error)
   } needed[] = { { graph->noise, "noise" },
                  { graph->times, "timesteps" },
                  { graph->local_pixels, "local_pixel_values" },
+                 { graph->ids, "input_ids" },
                  { graph->labels, "labels" } };
   QmStatus status = QM_OK;
 

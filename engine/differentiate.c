@@ -280,7 +280,8 @@ walk_back (QmGradients *gradients, size_t n_nodes)
       bool wanted =
           node.op == QM_OP_CROSS_ENTROPY || node.op == QM_OP_BALANCE
           || node.op == QM_OP_PIXEL_LOSS || node.op == QM_OP_NOISE_LOSS
-          || node.op == QM_OP_TEACHER_LOSS || node.op == QM_OP_SPREAD_LOSS;
+          || node.op == QM_OP_TEACHER_LOSS || node.op == QM_OP_SPREAD_LOSS
+          || node.op == QM_OP_CONTRAST_LOSS;
 
       for (int j = 0; j < QM_OP_MAX_OUTPUTS; j++)
         wanted |= is_float (graph, node.outputs[j])

@@ -9,8 +9,8 @@
 
 /* Appends the backward pass to a graph whose nodes are all forward ones: adds
  * to the gradients of the parameters, which are declared here.  Starts from
- * every loss (cross entropy, of pixels, of noise, with a teacher, balance of
- * experts), and from `seed`, if it is a value, with the gradient
+ * every loss (cross entropy, of pixels, of noise, with a teacher, of pairs,
+ * balance of experts), and from `seed`, if it is a value, with the gradient
  * `seed_gradient` of its type and shape. */
 QmStatus qm_graph_differentiate (QmGraph *graph,
                                  QmValueId seed,

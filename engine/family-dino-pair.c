@@ -11,7 +11,6 @@
 
 #include "engine/family.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* What lengths are not divided by, and below. */
@@ -31,27 +30,6 @@ crops (QmBuilder *builder,
                          (int64_t[]){ builder->options->micro_batch * n,
                                       config->channels, size, size },
                          "%s", name);
-}
-
-/* Rows of the length 1: an RMS norm, all weights of which are a root of the
- * number of features less than 1. */
-static QmValueId
-normalize (QmBuilder *builder, QmValueId x)
-{
-  QmGraph *graph = builder->graph;
-  int64_t features;
-  QmAffine weights = { .bias = QM_NO_VALUE, .rms = true };
-  QmNode *node;
-
-  if (graph->status != QM_OK)
-    return QM_NO_VALUE;
-  features = qm_graph_tensor (graph, x)->shape[1];
-  weights.weight = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
-                                   &features, "length of rows");
-  node = qm_graph_append (graph, QM_OP_FILL);
-  node->attributes.value = 1 / sqrt ((double) features);
-  node->outputs[0] = weights.weight;
-  return qm_build_norm (builder, x, &weights, EPSILON / (double) features);
 }
 
 /* A head, and what its parameters are called. */
@@ -99,11 +77,13 @@ append_head (QmBuilder *builder,
       if (!last)
         x = qm_build_activation (builder, x, QM_ACTIVATION_GELU);
     }
-  x = normalize (builder, x);
+  x = qm_build_directions (builder, x, EPSILON);
   prototypes.weight =
-      normalize (builder,
-                 qm_build_weight (builder, QM_INITIAL_NORMAL, head->prototypes,
-                                  head->bottleneck, head->last, "weight_v"));
+      qm_build_directions (builder,
+                           qm_build_weight (builder, QM_INITIAL_NORMAL,
+                                            head->prototypes, head->bottleneck,
+                                            head->last, "weight_v"),
+                           EPSILON);
   return qm_build_linear (builder, x, &prototypes);
 }
 

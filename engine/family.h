@@ -13,6 +13,7 @@ typedef struct QmBuildOptions
 {
   int64_t micro_batch;
   int64_t accumulation; /* micro-batches that are averaged over */
+  int ranks, rank;      /* that train together; of 0 ranks, one alone */
   QmType type;          /* of products: f32, f16, bf16 */
   /* Of the sum that runs through a model with norms before its blocks;
    * PyTorch's autocast keeps it in f32. */
@@ -64,6 +65,7 @@ void qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_esm (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_dino (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_dit (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_clip (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_mae (QmBuilder *builder, const QmModelConfig *model);
 
 /* DINO's training with teacher and crops, and its backbone: the normed tokens
@@ -339,6 +341,25 @@ void qm_build_loads (QmBuilder *builder, int64_t layers, int64_t experts);
  * batch is divided, as in Transformers, which every rank and micro-batch calls
  * on its own. */
 void qm_build_balance (QmBuilder *builder, double coefficient);
+
+/* Rows of the length 1; squares of lengths below `epsilon` count as that. */
+QmValueId qm_build_directions (QmBuilder *builder, QmValueId x, double epsilon);
+
+/* The loss of pairs of features, row by row of images and of texts, each of
+ * which is to be told from all others: with the logarithm of a temperature and,
+ * unless it is NaN, a bias that begin so and are learned.
+ *
+ * All others are those of the micro-batches of all ranks in the same pass,
+ * whose features are gathered (OpenCLIP's local loss, mlfoundations/open_clip,
+ * src/open_clip/loss.py): of which each rank has its own rows of cosines, and
+ * the whole gradient of its own features without another exchange, as the
+ * logarithms of sums of all rows are gathered, too.  With several passes in a
+ * step, pairs of one pass are not told from those of others. */
+void qm_build_pairs (QmBuilder *builder,
+                     QmValueId images,
+                     QmValueId texts,
+                     double temperature,
+                     double bias);
 
 /* Logits, capped as the builder says, and their loss; `bias` may be
  * QM_NO_VALUE.  With `shift`, every token predicts the next. */

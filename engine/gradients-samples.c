@@ -66,6 +66,30 @@ gated_add_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->outputs[1] = dgate;
 }
 
+/* The operator has made the gradient of its cosines, and that of temperature
+ * and bias row by row. */
+static void
+contrast_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  qm_gradient_give (g, node->inputs[0], node->outputs[0]);
+  for (int i = 0; i < 2; i++)
+    {
+      QmValueId sums = qm_gradient_of_parameter (g, node->inputs[1 + i]);
+      QmValueId rows = node->outputs[2 + i];
+      QmNode *sum;
+
+      if (sums == QM_NO_VALUE || graph->status != QM_OK)
+        continue;
+      rows = qm_graph_reshape (
+          graph, rows, 2,
+          (int64_t[]){ qm_graph_tensor (graph, rows)->shape[0], 1 });
+      sum = qm_graph_append (graph, QM_OP_COLUMN_SUM);
+      sum->attributes.scale = 1;
+      sum->inputs[0] = rows;
+      sum->outputs[0] = sums;
+    }
+}
+
 QmGradientRule
 qm_gradient_rule_of_samples (QmOp op)
 {
@@ -77,6 +101,8 @@ qm_gradient_rule_of_samples (QmOp op)
       return adaptive_norm_rule;
     case QM_OP_GATED_ADD:
       return gated_add_rule;
+    case QM_OP_CONTRAST_LOSS:
+      return contrast_rule;
     default:
       return NULL;
     }

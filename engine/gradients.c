@@ -146,6 +146,11 @@ linear_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
       backward->inputs[1] = node->inputs[1];
       backward->outputs[0] = dx;
     }
+  /* What other passes have left there has its gradient in those. */
+  if (graph->status == QM_OK
+      && graph->values[graph->values[node->inputs[1]].owner].role
+             == QM_ROLE_STATE)
+    return;
   dx = begin_weights (g, graph, node->inputs[1]);
   backward = qm_graph_append (graph, QM_OP_LINEAR_WEIGHT_GRAD);
   backward->attributes.padded = node->attributes.padded;

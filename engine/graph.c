@@ -414,6 +414,13 @@ qm_graph_transposed (QmGraph *graph)
 }
 
 void
+qm_graph_scalar (QmGraph *graph)
+{
+  if (graph->status == QM_OK)
+    graph->parameters[graph->n_parameters - 1].scalar = true;
+}
+
+void
 qm_graph_packed (QmGraph *graph, const char *name)
 {
   QmParameter *newest;

@@ -74,7 +74,8 @@ typedef struct QmNode
 
 typedef enum QmInitial
 {
-  QM_INITIAL_NORMAL, /* of the configuration's initializer_range */
+  QM_INITIAL_NORMAL, /* of the configuration's initializer_range, or of the
+                        first amount where that is not 0 */
   QM_INITIAL_ZERO,
   QM_INITIAL_ONE,
   QM_INITIAL_CONSTANT, /* the first amount */
@@ -96,6 +97,7 @@ typedef struct QmParameter
                          value is of its owner; NULL: none */
   bool both;          /* it is written under both */
   bool transposed;    /* files have rows and columns the other way round */
+  bool scalar;        /* files have its one element without a dimension */
   QmValueId value;    /* else of the shape that files have */
   QmValueId gradient; /* f32, of the same shape */
   QmInitial initial;
@@ -249,6 +251,10 @@ void qm_graph_both_names (QmGraph *graph);
 
 /* Says that files have the newest parameter, of two dimensions, transposed. */
 void qm_graph_transposed (QmGraph *graph);
+
+/* Says that files have the newest parameter, of one element, without a
+ * dimension. */
+void qm_graph_scalar (QmGraph *graph);
 
 /* Says that files may have the newest parameter as a part of a tensor of that
  * name and of the shape of its owner. */

@@ -15,7 +15,7 @@ qm_initial_call (const QmParameter *parameter, double range, QmOpCall *call)
     case QM_INITIAL_NORMAL:
       call->op = QM_OP_RANDOM;
       attributes->distribution = QM_DISTRIBUTION_NORMAL;
-      attributes->scale = range;
+      attributes->scale = bound > 0 ? bound : range;
       return;
     case QM_INITIAL_UNIFORM:
       call->op = QM_OP_RANDOM;

@@ -38,7 +38,10 @@ match (const QmUses *uses, QmGraph *graph, QmNode *last, Pattern *pattern)
     return false;
   pattern->scores = qm_uses_maker (uses, graph, pattern->softmax->inputs[0],
                                    QM_OP_MATMUL, true);
-  if (pattern->scores == NULL)
+  /* Queries that are fewer than keys have no operator of their own. */
+  if (pattern->scores == NULL
+      || qm_graph_tensor (graph, weights)->shape[2]
+             != qm_graph_tensor (graph, weights)->shape[3])
     return false;
   pattern->keys = repetition (uses, graph, pattern->scores->inputs[1]);
   pattern->values = repetition (uses, graph, last->inputs[1]);

@@ -229,7 +229,9 @@ match_sum (const QmUses *uses, QmGraph *graph, const QmNode *norm, Sum *sum)
   if (norm->op != QM_OP_LAYER_NORM || norm->inputs[3] != QM_NO_VALUE)
     return false;
   sum->add = qm_uses_maker (uses, graph, norm->inputs[0], QM_OP_ADD, false);
-  if (sum->add == NULL)
+  /* Of some rows alone it is another sum. */
+  if (sum->add == NULL
+      || !qm_graph_same_view (graph, sum->add->outputs[0], norm->inputs[0]))
     return false;
   sum->x = sum->add->inputs[0];
   sum->branch[0] = sum->add->inputs[1];

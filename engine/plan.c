@@ -114,6 +114,8 @@ build_model (QmPlan *plan, QmError *error)
   const QmBuildOptions build = {
     .micro_batch = plan->options.micro_batch,
     .accumulation = plan->accumulation * plan->options.ranks,
+    .ranks = plan->options.ranks,
+    .rank = plan->options.rank,
     .type = plan->type,
     .residual = plan->options.narrow ? plan->type : QM_TYPE_F32,
     .vocab_multiple = (plan->options.methods & QM_METHOD_COMPILE) != 0 ? 64 : 1,

@@ -145,6 +145,35 @@ find_images (const char *path,
   return QM_OK;
 }
 
+/* Texts that go with the images. */
+static QmStatus
+read_texts (const char *path,
+            const QmGraph *graph,
+            QmSamples *samples,
+            QmError *error)
+{
+  const QmTensor *ids = qm_graph_tensor (graph, graph->ids);
+  const QmStoredTensor *stored =
+      qm_safetensors_find (samples->file, "input_ids");
+  int64_t shape[2] = { (int64_t) samples->n, ids->shape[1] };
+
+  if (stored == NULL)
+    return qm_error_set (error, QM_STATUS_NOT_FOUND, path, 0, 0,
+                         "there is no tensor 'input_ids'");
+  if (!qm_stored_has_shape (stored, 2, shape))
+    return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                         "tensor 'input_ids' does not have the shape "
+                         "[%lld, %lld]",
+                         (long long) shape[0], (long long) shape[1]);
+  samples->texts =
+      malloc ((size_t) (stored->elements + 1) * sizeof *samples->texts);
+  return samples->texts != NULL
+             ? qm_safetensors_read_ints (samples->file, stored, 0,
+                                         (int32_t) qm_graph_classes (graph) - 1,
+                                         samples->texts, error)
+             : no_memory (error);
+}
+
 QmStatus
 qm_samples_open_images (const char *path,
                         const QmPlan *plan,
@@ -169,6 +198,8 @@ qm_samples_open_images (const char *path,
                                                samples->labels, error)
                    : no_memory (error);
     }
+  if (status == QM_OK && graph->ids != QM_NO_VALUE)
+    status = read_texts (path, graph, samples, error);
   if (status != QM_OK)
     qm_samples_clear (samples);
   return status;
@@ -179,6 +210,7 @@ qm_samples_clear (QmSamples *samples)
 {
   free (samples->ids);
   free (samples->labels);
+  free (samples->texts);
   qm_safetensors_close (samples->file);
   *samples = (QmSamples){ NULL };
 }
@@ -316,6 +348,32 @@ load_pixels (const QmSamples *samples,
   return status;
 }
 
+/* Labels, or texts: a row a sample. */
+static QmStatus
+load_rows (const QmSamples *samples,
+           const int32_t *rows,
+           const QmPlan *plan,
+           QmExecutor *executor,
+           QmValueId value,
+           int64_t first,
+           QmError *error)
+{
+  const int64_t *shape = qm_graph_tensor (plan->graph, value)->shape;
+  size_t each = (size_t) shape[1];
+  int32_t *chosen = malloc ((size_t) shape[0] * each * sizeof *chosen);
+  QmStatus status;
+
+  if (chosen == NULL)
+    return no_memory (error);
+  for (int64_t i = 0; i < shape[0]; i++)
+    memcpy (chosen + (size_t) i * each,
+            rows + (size_t) (first + i) % samples->n * each,
+            each * sizeof *chosen);
+  status = qm_executor_write_ints (executor, value, chosen, error);
+  free (chosen);
+  return status;
+}
+
 static QmStatus
 load_images (const QmSamples *samples,
              const QmPlan *plan,
@@ -324,23 +382,18 @@ load_images (const QmSamples *samples,
              QmError *error)
 {
   const QmGraph *graph = plan->graph;
-  int64_t n = plan->options.micro_batch;
-  int32_t *labels;
   QmStatus status = load_pixels (samples, samples->pixels, plan, executor,
                                  graph->pixels, first, error);
 
   if (status == QM_OK && samples->local_pixels != NULL)
     status = load_pixels (samples, samples->local_pixels, plan, executor,
                           graph->local_pixels, first, error);
-  if (status != QM_OK || graph->labels == QM_NO_VALUE)
-    return status;
-  labels = malloc ((size_t) n * sizeof *labels);
-  if (labels == NULL)
-    return no_memory (error);
-  for (int64_t i = 0; i < n; i++)
-    labels[i] = samples->labels[(size_t) (first + i) % samples->n];
-  status = qm_executor_write_ints (executor, graph->labels, labels, error);
-  free (labels);
+  if (status == QM_OK && graph->ids != QM_NO_VALUE)
+    status = load_rows (samples, samples->texts, plan, executor, graph->ids,
+                        first, error);
+  if (status == QM_OK && graph->labels != QM_NO_VALUE)
+    status = load_rows (samples, samples->labels, plan, executor, graph->labels,
+                        first, error);
   return status;
 }
 

@@ -21,7 +21,8 @@
  * I64, I32 or U8.  Pixels stay in the file until they are needed.  Of a student
  * with a teacher they are crops, all of an image after each other:
  * `pixel_values` those that both see, `local_pixel_values` those that the
- * student alone sees. */
+ * student alone sees.  Pairs have no labels, but `input_ids` [n, tokens], as the
+ * model wants them, with all padding. */
 
 #ifndef QM_ENGINE_SAMPLES_H
 #define QM_ENGINE_SAMPLES_H
@@ -44,6 +45,7 @@ typedef struct QmSamples
   const QmStoredTensor *pixels;
   const QmStoredTensor *local_pixels; /* NULL: there are none */
   int32_t *labels;
+  int32_t *texts; /* of pairs, one behind the other; NULL: there are none */
 } QmSamples;
 
 /* Reads a file of bytes, each of which is a token, or with `wide` of tokens in

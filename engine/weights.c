@@ -89,6 +89,8 @@ shape_in_files (const QmGraph *graph, const QmParameter *parameter)
       shape.shape[0] = shape.shape[1];
       shape.shape[1] = rows;
     }
+  if (parameter->scalar)
+    shape.rank = 0;
   return shape;
 }
 

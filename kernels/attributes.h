@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Of QM_FUNCTION_QUICK_GELU (Hendrycks and Gimpel 2016, 2). */
+#define QM_QUICK_GELU_SLOPE 1.702f
+
 /* Labels of this value are not learned from. */
 #define QM_IGNORE_LABEL (-100)
 
@@ -19,7 +22,8 @@ typedef enum QmFunction
   QM_FUNCTION_RELU,
   QM_FUNCTION_SILU,
   QM_FUNCTION_TANH,
-  QM_FUNCTION_RELU2 /* the square of x where that is more than 0 */
+  QM_FUNCTION_RELU2,     /* the square of x where that is more than 0 */
+  QM_FUNCTION_QUICK_GELU /* x / (1 + exp (-1.702 x)) */
 } QmFunction;
 
 typedef enum QmDistribution

@@ -118,6 +118,10 @@ qm_op_bytes (const QmOpCall *call)
     case QM_OP_PICK_ROWS:
       return bytes - size_of (&in[0])
              + pixels_of (&in[0], out[0].shape[0], in[0].type);
+    case QM_OP_KEEP_ROWS:
+      /* Of all rows, its own, which are not read. */
+      return bytes - 2 * size_of (&out[0])
+             + pixels_of (&out[0], in[0].shape[0], out[0].type);
     case QM_OP_SHARE_OUT:
       /* All of them for every sum, and to write. */
       return bytes + 2 * (double) call->attributes.count * size_of (&in[0]);

@@ -37,8 +37,8 @@ static const Signature signatures[QM_OP_COUNT] = {
                                 "fri" },
   [QM_OP_LINEAR_WEIGHT_GRAD] = { "linear_weight_grad", "fro fri", "soi s?o" },
   [QM_OP_MATMUL] = { "matmul", "f~bhmk f~bhkn", "f~bhmn" },
-  [QM_OP_SOFTMAX] = { "softmax", "f#bhss", "f#bhss" },
-  [QM_OP_SOFTMAX_BACKWARD] = { "softmax_backward", "f#bhss f#bhss", "f#bhss" },
+  [QM_OP_SOFTMAX] = { "softmax", "f#bhqs", "f#bhqs" },
+  [QM_OP_SOFTMAX_BACKWARD] = { "softmax_backward", "f#bhqs f#bhqs", "f#bhqs" },
   [QM_OP_REPEAT_HEADS] = { "repeat_heads", "fbgsd", "fbhsd" },
   [QM_OP_REPEAT_HEADS_BACKWARD] = { "repeat_heads_backward", "fbhsd", "fbgsd" },
   [QM_OP_ATTENTION] = { "attention", "fbhsd fbgsd fbgsd i?3", "fbhsd s#bhs" },
@@ -114,6 +114,11 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_PICK_ROWS_BACKWARD] = { "pick_rows_backward", "ftc i#bn", "frc" },
   [QM_OP_SPREAD_LOSS] = { "spread_loss", "frc s#8", "frc s#r i#r s#2r" },
   [QM_OP_TEACHER_LOSS] = { "teacher_loss", "frv fuv s#8", "frv s#r" },
+  [QM_OP_FIND_TOKENS] = { "find_tokens", "i#bs", "i#b1 i#bs" },
+  [QM_OP_KEEP_ROWS] = { "keep_rows", "frc i#3", "fnc i#1" },
+  [QM_OP_CONTRAST_SUMS] = { "contrast_sums", "frn s#1", "s#r" },
+  [QM_OP_CONTRAST_LOSS] = { "contrast_loss", "frn s#1 s?#1 i#1 s?#n s?#n s#8",
+                            "frn s#r s#r s?#r" },
   [QM_OP_LABEL_WEIGHT] = { "label_weight", "i#bs s#8", "s#2" },
   [QM_OP_CROSS_ENTROPY] = { "cross_entropy", "ftv i#bs s#2", "ftv s#t" },
   [QM_OP_SUM_SQUARES] = { "sum_squares", "s#n", "s#1" },
@@ -196,6 +201,7 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_NOISE_LOSS:
     case QM_OP_ADD_POSITIONS:
     case QM_OP_TEACHER_LOSS:
+    case QM_OP_CONTRAST_LOSS:
     case QM_OP_HIDE_ROWS:
     case QM_OP_TOKEN_DROPOUT:
     case QM_OP_ADVANCE:
@@ -255,6 +261,8 @@ qm_op_accumulates (QmOp op, int output)
     case QM_OP_LAMB_UPDATE:
     case QM_OP_MUON_MOMENTUM:
       return output <= 1;
+    case QM_OP_KEEP_ROWS:
+      return output == 0;
     case QM_OP_MUON_NORMALIZE:
     case QM_OP_MUON_UPDATE:
     case QM_OP_AVERAGE:
@@ -581,6 +589,25 @@ pool_holds (const Check *check)
          && size['o'] == (first > 0 ? 2 : 1) * size['c'];
 }
 
+/* Samples of a pass among those of a step, and the sums that go with a loss of
+ * directions, or the bias of one of pairs. */
+static bool
+pairs_hold (const Check *check)
+{
+  const QmOpCall *call = check->call;
+  const QmTensor *bias = &call->inputs[2];
+
+  if (call->op == QM_OP_KEEP_ROWS)
+    return call->attributes.count > 0 && call->attributes.chunk > 0
+           && check->size['n'] % call->attributes.count == 0
+           && check->size['n'] / call->attributes.count
+                  == call->attributes.chunk * check->size['r'];
+  return check->size['r'] <= check->size['n']
+         && both_or_none (bias, &call->outputs[3])
+         && both_or_none (&call->inputs[4], &call->inputs[5])
+         && qm_tensor_present (bias) != qm_tensor_present (&call->inputs[4]);
+}
+
 static bool
 angles_hold (const Check *check)
 {
@@ -684,7 +711,13 @@ relations_hold (const Check *check)
              && size['r'] <= size['d'] && attributes->count >= 1
              && attributes->count <= size['p'];
     case QM_OP_SOFTMAX:
-      return attributes->window >= 0;
+      return attributes->window >= 0
+             && (size['q'] == size['s']
+                 || (attributes->window == 0
+                     && attributes->causal == QM_CAUSAL_NONE));
+    case QM_OP_KEEP_ROWS:
+    case QM_OP_CONTRAST_LOSS:
+      return pairs_hold (check);
     case QM_OP_REPEAT_HEADS:
     case QM_OP_REPEAT_HEADS_BACKWARD:
       return size['h'] % size['g'] == 0;

@@ -186,6 +186,15 @@ qm_mask_sample (const int32_t *rng, int64_t batch, int64_t b)
          + (uint64_t) b;
 }
 
+/* Of pass `pass` with `rows` samples, the first among those of a step, of which
+ * `ranks` ranks have `passes` passes each, in turn. */
+static inline QM_HOST_DEVICE int64_t
+qm_kept_row (uint32_t pass, int64_t rows, int64_t ranks, int64_t passes)
+{
+  return rows
+         * ((int64_t) pass % ranks * passes + (int64_t) pass / ranks % passes);
+}
+
 /* Noise in the order of its bits: less of one is less of the other. */
 static inline QM_HOST_DEVICE uint32_t
 qm_noise_key (uint32_t bits)

@@ -32,6 +32,8 @@ qm_cpu_function (QmFunction function, float x)
       return tanhf (x);
     case QM_FUNCTION_RELU2:
       return x > 0 ? x * x : 0;
+    case QM_FUNCTION_QUICK_GELU:
+      return x / (1 + expf (-QM_QUICK_GELU_SLOPE * x));
     case QM_FUNCTION_NONE:
       break;
     }
@@ -69,6 +71,9 @@ qm_cpu_function_slope (QmFunction function, float x)
       return 1 - t * t;
     case QM_FUNCTION_RELU2:
       return x > 0 ? 2 * x : 0;
+    case QM_FUNCTION_QUICK_GELU:
+      t = 1 / (1 + expf (-QM_QUICK_GELU_SLOPE * x));
+      return t * (1 + QM_QUICK_GELU_SLOPE * x * (1 - t));
     case QM_FUNCTION_NONE:
       break;
     }

@@ -40,6 +40,8 @@ qm_activation (QmFunction function, float x)
       return qm_tanh (x);
     case QM_FUNCTION_RELU2:
       return x > 0 ? x * x : 0;
+    case QM_FUNCTION_QUICK_GELU:
+      return x * qm_sigmoid (QM_QUICK_GELU_SLOPE * x);
     default:
       return x;
     }
@@ -67,6 +69,9 @@ qm_activation_slope (QmFunction function, float x)
       return 1 - t * t;
     case QM_FUNCTION_RELU2:
       return x > 0 ? 2 * x : 0;
+    case QM_FUNCTION_QUICK_GELU:
+      t = qm_sigmoid (QM_QUICK_GELU_SLOPE * x);
+      return t * (1 + QM_QUICK_GELU_SLOPE * x * (1 - t));
     default:
       return 1;
     }
@@ -113,6 +118,9 @@ qm_activate (QmFunction function,
       break;
     case QM_FUNCTION_RELU2:
       qm_activate_group<backward, false, QM_FUNCTION_RELU2> (x, y);
+      break;
+    case QM_FUNCTION_QUICK_GELU:
+      qm_activate_group<backward, false, QM_FUNCTION_QUICK_GELU> (x, y);
       break;
     case QM_FUNCTION_NONE:
       qm_activate_group<backward, false, QM_FUNCTION_NONE> (x, y);

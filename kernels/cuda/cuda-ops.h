@@ -127,6 +127,10 @@ extern "C"
   QM_CUDA_OPERATOR (pick_rows_backward);
   QM_CUDA_OPERATOR (spread_loss);
   QM_CUDA_OPERATOR (teacher_loss);
+  QM_CUDA_OPERATOR (find_tokens);
+  QM_CUDA_OPERATOR (keep_rows);
+  QM_CUDA_OPERATOR (contrast_sums);
+  QM_CUDA_OPERATOR (contrast_loss);
   QM_CUDA_OPERATOR (label_weight);
   QM_CUDA_OPERATOR (cross_entropy);
   QM_CUDA_OPERATOR (sum_squares);

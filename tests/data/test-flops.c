@@ -317,6 +317,28 @@ test_mae (void)
 #undef MAE
 }
 
+/* What torch.utils.flop_counter counts of 6 samples, with 7, and with half of
+ * the 3 x 2 x 144 x 20 x 2 of attention that CLIP's texts need. */
+static void
+test_towers (void)
+{
+#define TOWERS                                                         \
+  "\"vision_config\": {\"hidden_size\": 24, \"num_hidden_layers\": 2," \
+  "\"num_attention_heads\": 3, \"intermediate_size\": 40,"             \
+  "\"image_size\": 14, \"patch_size\": 4},"                            \
+  "\"text_config\": {\"hidden_size\": 20, \"num_hidden_layers\": 3,"   \
+  "\"num_attention_heads\": 2, \"intermediate_size\": 30,"             \
+  "\"vocab_size\": 67, \"max_position_embeddings\": 12"
+  check_counts (
+      "clip", "{\"model_type\": \"clip\", \"projection_dim\": 14, " TOWERS "}}",
+      RECIPE ("\"image_size\": 14"), 446456 + 2 * 14 - 3 * 2 * 144 * 20, 21739);
+  check_counts ("siglip",
+                "{\"model_type\": \"siglip\", " TOWERS
+                ", \"projection_size\": 24}}",
+                RECIPE ("\"image_size\": 14"), 453504 + 2 * 24, 26012);
+#undef TOWERS
+}
+
 /* What torch.utils.flop_counter counts of tests/golden/make.py's DinoPair, of
  * all and of the teacher alone, which has no backward pass. */
 static void
@@ -497,6 +519,7 @@ main (void)
   test_modernbert ();
   test_esm ();
   test_dino ();
+  test_towers ();
   test_mae ();
   test_pair ();
   test_catalog ();

@@ -33,6 +33,8 @@ static const char *const all_models[] = { "gpt-neox-parallel",
                                           "vit-mae-half",
                                           "dit",
                                           "dit-plain",
+                                          "clip",
+                                          "siglip",
                                           "dinov2-pair-hidden" };
 
 #define N_ALL_MODELS      (sizeof all_models / sizeof all_models[0])

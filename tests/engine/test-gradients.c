@@ -11,8 +11,9 @@ static void
 test_pointwise (void)
 {
   static const QmFunction functions[] = {
-    QM_FUNCTION_GELU, QM_FUNCTION_GELU_TANH, QM_FUNCTION_RELU,
-    QM_FUNCTION_SILU, QM_FUNCTION_TANH,      QM_FUNCTION_RELU2
+    QM_FUNCTION_GELU,      QM_FUNCTION_GELU_TANH, QM_FUNCTION_RELU,
+    QM_FUNCTION_SILU,      QM_FUNCTION_TANH,      QM_FUNCTION_RELU2,
+    QM_FUNCTION_QUICK_GELU
   };
   GradientBench bench;
   QmNode *node;

@@ -514,7 +514,8 @@ int
 main (int argc, char **argv)
 {
   static const char *const models[] = {
-    "gpt-neox-parallel", "llama", "gpt2", "vit", "vit-mae", "dit", "mamba"
+    "gpt-neox-parallel", "llama", "gpt2",  "vit",
+    "vit-mae",           "dit",   "mamba", "clip"
   };
   QmDevice *device = NULL;
   QmDeviceInfo info = { .id = "" };

@@ -25,6 +25,8 @@ from safetensors.torch import load_file, save_file
 from transformers import (
     BertConfig,
     BertForMaskedLM,
+    CLIPConfig,
+    CLIPModel,
     ConvNextConfig,
     ConvNextForImageClassification,
     Dinov2Config,
@@ -67,6 +69,8 @@ from transformers import (
     Qwen3MoeForCausalLM,
     RobertaConfig,
     RobertaForMaskedLM,
+    SiglipConfig,
+    SiglipModel,
     SmolLM3Config,
     SmolLM3ForCausalLM,
     ViTConfig,
@@ -348,6 +352,27 @@ def vit_mae(**changes):
     return ViTMAEForPreTraining, ViTMAEConfig, fields
 
 
+def towers(model_class, config_class, vision, text, **changes):
+    sizes = dict(num_hidden_layers=2, layer_norm_eps=1e-5)
+    vision = dict(sizes, hidden_size=24, num_attention_heads=3,
+                  intermediate_size=40, image_size=12, patch_size=4, **vision)
+    text = dict(dict(sizes, hidden_size=20, num_attention_heads=2,
+                     intermediate_size=30, vocab_size=67,
+                     max_position_embeddings=11), **text)
+    return (model_class, config_class,
+            dict(changes, vision_config=vision, text_config=text))
+
+
+def clip(vision=None, text=None, **changes):
+    return towers(CLIPModel, CLIPConfig, vision or {}, text or {},
+                  **dict(dict(projection_dim=14), **changes))
+
+
+def siglip(vision=None, text=None, **changes):
+    return towers(SiglipModel, SiglipConfig, vision or {}, text or {},
+                  **changes)
+
+
 class DitConfig(types.SimpleNamespace):
     """Of diffusers' classes, which have no model_type."""
 
@@ -574,6 +599,9 @@ def stored(tensors):
     return result
 
 
+# Of cosines, so that losses are neither those of chance nor nothing.
+LOGITS = {"logit_scale": 1.3, "logit_bias": -0.7}
+
 PIXELS = {"pixel_values", "local_pixel_values"}
 
 MASKED = (BertForMaskedLM, RobertaForMaskedLM, ModernBertForMaskedLM,
@@ -743,13 +771,40 @@ MODELS = {
                      num_layers=1, num_attention_heads=5, attention_head_dim=4,
                      sample_size=5, patch_size=1, in_channels=2,
                      out_channels=4),
+    "clip": clip(text=dict(eos_token_id=5), logit_scale_init_value=0.7),
+    # As older files have it: the largest token stands for a text.
+    "clip-older": clip(vision=dict(hidden_act="gelu", num_channels=2),
+                       text=dict(eos_token_id=2, hidden_act="relu",
+                                 max_position_embeddings=17),
+                       projection_dim=7, logit_scale_init_value=0.5),
+    "siglip": siglip(text=dict(projection_size=24)),
+    "siglip-alike": siglip(vision=dict(hidden_act="gelu", num_channels=1),
+                           text=dict(hidden_size=24, hidden_act="quick_gelu",
+                                     num_attention_heads=4,
+                                     max_position_embeddings=16)),
     "mamba": mamba(),
     "mamba-biased": mamba(use_bias=True, use_conv_bias=False, conv_kernel=3,
                           tie_word_embeddings=False),
 }
 
 
+def pairs_of(fields):
+    """One text has no end, which CLIP takes for its beginning, one two."""
+    vision, text = fields["vision_config"], fields["text_config"]
+    side, length = vision["image_size"], text["max_position_embeddings"]
+    end = text.get("eos_token_id", -1)
+    ids = torch.randint(0, text["vocab_size"] - 1, (5, length))
+    ids[ids == end] += 1
+    if end >= 0:
+        ids[0, -1] = ids[2, 4] = ids[3, 2] = ids[3, 7] = ids[4, 0] = end
+    return dict(pixel_values=torch.randn(5, vision.get("num_channels", 3), side,
+                                         side),
+                input_ids=ids, return_loss=True)
+
+
 def batch_of(name, model, fields):
+    if "vision_config" in fields:
+        return pairs_of(fields)
     if isinstance(model, Dit):
         side, channels = fields["sample_size"], fields["in_channels"]
         return dict(pixel_values=torch.randn(4, channels, side, side),
@@ -823,7 +878,9 @@ def as_the_hub(name, key, tensor, before=""):
 def make(name, folder):
     model_class, config_class, fields = MODELS[name]
     torch.manual_seed(sum(name.encode()))
-    config = config_class(**fields, attn_implementation="eager")
+    # The eager attention of towers has a softmax in fp32.
+    config = config_class(**fields, attn_implementation=(
+        "sdpa" if "vision_config" in fields else "eager"))
     if hasattr(config, "num_experts_per_tok"):
         config._experts_implementation = "eager"  # the others have no fp64
     model = model_class(config).eval()
@@ -835,6 +892,8 @@ def make(name, folder):
         size = 0.5 if isinstance(model, Dit) else 1
         torch.nn.init.normal_(parameter, 1.0 if norm else 0.05 * size,
                               0.2 * size)
+        if key in LOGITS:
+            torch.nn.init.constant_(parameter, LOGITS[key])
         if name in PLACED and "pos" in key:
             (model.place if isinstance(model, Dit) else place)(parameter)
         if name in UNUSED and key.endswith("mlp.gate.weight"):
@@ -848,6 +907,7 @@ def make(name, folder):
         batch[key] = batch[key].double()
     loss = model(**batch).loss
     loss.backward()
+    batch.pop("return_loss", None)
 
     golden = {"loss": loss.detach().float()}
     weights = {}

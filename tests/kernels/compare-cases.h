@@ -19,6 +19,7 @@
  *   l  float [b c y x] as [b y x c]
  *   w  whole numbers, each once     c  different ones in a row, as i
  *   z  where groups of the rows of the letter after ':' begin and end
+ *   m  f32, dense and small
  * An output that is "=N" is input N, changed in place. */
 typedef struct CompareCase
 {

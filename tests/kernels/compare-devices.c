@@ -71,6 +71,8 @@ set_sizes (Compare *compare, size_t index)
   size['s'] = shapes[index].s;
   size['d'] = shapes[index].d;
   size['v'] = shapes[index].v;
+  size['M'] = 6 * size['m'];
+  size['F'] = 8 * COMPARE_ROWS;
   size['r'] = 4;
   size['c'] = 2;
   size['y'] = 7;
@@ -182,6 +184,9 @@ fill (Compare *compare, Operand *operand, char kind, int64_t below)
        * training state, every gradient was finite. */
       if (operand->tensor.rank == 1)
         x = fabsf (x) + 0.5f;
+      /* Logarithms that are multiplied by are small. */
+      if (kind == 'm')
+        x *= 0.1f;
       /* Schedules of noise are, too, and no larger than exponents may be. */
       if (operand->tensor.rank == 2
           && operand->tensor.shape[1] == QM_SCHEDULE_SIZE)
@@ -237,7 +242,7 @@ make (Compare *compare, const char *word, Operand *operand)
       if (word[length - 1] != ':' && length > 2 && word[length - 2] == ':')
         below = compare->size[(unsigned char) word[length - 1]];
       operand->tensor =
-          qm_tensor_dense (word[0] == 's'                       ? QM_TYPE_F32
+          qm_tensor_dense (word[0] == 's' || word[0] == 'm'     ? QM_TYPE_F32
                            : strchr ("iwczhj", word[0]) != NULL ? QM_TYPE_I32
                                                                 : compare->type,
                            rank, shape, NULL);

@@ -105,7 +105,7 @@ tolerance (const QmOpCall *call, bool rounded_twice)
 static QmFunction
 any_function (Test *test)
 {
-  return (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_RELU2);
+  return (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_QUICK_GELU);
 }
 
 static void

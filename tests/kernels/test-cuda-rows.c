@@ -249,7 +249,7 @@ some_window (Test *test, int64_t *down, int64_t *across)
     }
   if (between (test, 0, 3) == 0)
     attributes.activation =
-        (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_RELU2);
+        (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_QUICK_GELU);
   return attributes;
 }
 
@@ -380,7 +380,7 @@ pointwise (Test *test)
   QmOpCall call = { .op = QM_OP_ACTIVATION };
 
   call.attributes.activation =
-      (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_RELU2);
+      (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_QUICK_GELU);
   call.inputs[0] = line (test, any_type (test), n);
   if (between (test, 0, 1))
     {
