@@ -50,9 +50,9 @@
  *                        of p patches of c channels, s = p, i = 4h; time and
  *                        class of a sample go through products of one row, and
  *                        o channels come out
- *   clip, siglip         2p (c P^2) h + L (T + A) + 2fB     Radford et al. 2021,
- *                        + the same of texts + 2gf          2.3; Zhai et al.
- *                        texts have layers of their own,    2023, 3.2
+ *   clip, siglip         2p (c P^2) h + L (T + A) + 2fB     Radford et al.
+ *                        + the same of texts + 2gf          2021, 2.3; Zhai et
+ *                        texts have layers of their own,    al. 2023, 3.2
  *                        of size g, and CLIP's half of A;
  *                        f features are compared with all
  *                        of a batch of B, once.  CLIP: s =

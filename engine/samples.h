@@ -21,8 +21,8 @@
  * I64, I32 or U8.  Pixels stay in the file until they are needed.  Of a student
  * with a teacher they are crops, all of an image after each other:
  * `pixel_values` those that both see, `local_pixel_values` those that the
- * student alone sees.  Pairs have no labels, but `input_ids` [n, tokens], as the
- * model wants them, with all padding. */
+ * student alone sees.  Pairs have no labels, but `input_ids` [n, tokens], as
+ * the model wants them, with all padding. */
 
 #ifndef QM_ENGINE_SAMPLES_H
 #define QM_ENGINE_SAMPLES_H

@@ -17,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-from common import RECIPE, write_tensors
+from common import RECIPE, read_tensors, write_tensors
 
 BENCH, GOLDEN, MANUAL = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
 
@@ -578,6 +578,57 @@ class Bench(unittest.TestCase):
         write([3] * 12)
         self.fails(1, 'labels', 'train', *files, '--device', 'cpu', '--images',
                    images, '--steps', 1)
+
+    def test_train_pairs(self):
+        """Images of one shade, and texts of the word that says which: they are
+        told apart before long.  What texts are is looked at."""
+        images = self.path('images.safetensors')
+        shades = [i % 6 for i in range(12)]
+
+        def write(words, tokens=3):
+            write_tensors(
+                images,
+                pixel_values=('F32', [12, 3, 4, 4], struct.pack(
+                    '<576f', *(float((s >> c & 1) * 2 - 1) for s in shades
+                               for c in range(3) for _ in range(16)))),
+                input_ids=('I64', [12, tokens], struct.pack(
+                    f'<{12 * tokens}q', *words)))
+
+        tower = dict(hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+                     intermediate_size=32)
+        vision = dict(tower, image_size=4, patch_size=2)
+        text = dict(tower, vocab_size=9, max_position_embeddings=3)
+        recipe = self.write('recipe.json', dict(IMAGE_RECIPE, image_size=4,
+                                                batch_size=4))
+        weights = self.path('weights.safetensors')
+        for kind in 'clip', 'siglip':
+            config = dict(model_type=kind, vision_config=vision,
+                          text_config=dict(text, **(
+                              dict(eos_token_id=8) if kind == 'clip' else {})))
+            files = ('--config', self.write(f'{kind}.json', config), '--recipe',
+                     recipe)
+            # The end comes after the word, which SigLIP has last.
+            write([t for s in shades for t in (0, s, 8 if kind == 'clip'
+                                               else s)])
+            result = bench('train', *files, '--device', 'cpu', '--images',
+                           images, '--json', '--steps', 150, '--seed', 1,
+                           '--out', weights)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            losses = [json.loads(line)['loss']
+                      for line in result.stdout.splitlines()]
+            self.assertLess(sum(losses[-20:]), 0.5 * sum(losses[:20]), kind)
+            self.assertEqual(read_tensors(weights)['logit_scale'][1],
+                             [] if kind == 'clip' else [1])
+            for command in 'framework', 'export':
+                self.fails(5, f'{kind} model', command, *files, '--micro-batch',
+                           2)
+        train = ('train', *files, '--device', 'cpu', '--images', images,
+                 '--steps', 1)
+        write([9] * 36)
+        self.fails(1, 'input_ids', *train)
+        write([1] * 48, 4)
+        self.fails(1, "tensor 'input_ids' does not have the shape [12, 3]",
+                   *train)
 
     def test_train_averaged(self):
         """After one step the average is half of what it began with and half of

@@ -20,7 +20,8 @@ MODELS = {path.stem: json.loads(path.read_text())
 # Those that no class of Transformers is trained as.
 TAUGHT = {model for model, entry in MODELS.items()
           if 'head_n_prototypes' in entry['config']
-          or '_class_name' in entry['config']}
+          or '_class_name' in entry['config']
+          or 'vision_config' in entry['config']}
 # Those whose optimizer settings can name.
 NAMED = {model: entry for model, entry in MODELS.items()
          if entry['recipe']['optimizer'] in ('adam', 'adamw')
@@ -102,7 +103,7 @@ class Export(unittest.TestCase):
             self.assertEqual(arguments[mine], its, mine)
 
     def test_every_field_is_known(self):
-        self.assertEqual((len(MODELS), len(NAMED)), (24, 20))
+        self.assertEqual((len(MODELS), len(NAMED)), (25, 20))
         for model, entry in NAMED.items():
             for sharding in SHARDINGS:
                 for more in ((), ('--checkpoint', '--settings', 'naive')):
@@ -301,12 +302,14 @@ class Export(unittest.TestCase):
                        '--micro-batch', 8)
 
     def test_teacher(self):
-        self.assertEqual(TAUGHT, {'dinov2-large', 'dit-xl-2'})
+        self.assertEqual(TAUGHT, {'clip-vit-l-14', 'dinov2-large', 'dit-xl-2'})
         for format in 'transformers', 'deepspeed':
             self.fails(5, 'have no teacher', '--model', 'dinov2-large',
                        '--micro-batch', 8, '--format', format)
             self.fails(5, 'has no dit model', '--model', 'dit-xl-2',
                        '--micro-batch', 8, '--format', format)
+            self.fails(5, 'of its own micro-batch alone', '--model',
+                       'clip-vit-l-14', '--micro-batch', 8, '--format', format)
 
     def test_refusals(self):
         self.fails(2, '--format', '--model', 'vit-large', '--micro-batch', 1,

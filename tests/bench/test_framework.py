@@ -226,6 +226,10 @@ class Framework(unittest.TestCase):
                 self.fails(5, 'have no teacher', 'say(result=result)',
                            '--model', path.stem)
                 continue
+            if 'vision_config' in entry['config']:
+                self.fails(5, 'is not measured in PyTorch',
+                           'say(result=result)', '--model', path.stem)
+                continue
             if '_class_name' in entry['config']:
                 self.fails(5, 'has no dit model', 'say(result=result)',
                            '--model', path.stem)

@@ -404,6 +404,7 @@ test_catalog (void)
     { "dinov2-large", 401443712, 3.954e21 },
     { "mae-large", 329239296, 1.266e20 },
     { "dit-xl-2", 674834720, 7.288e19 },
+    { "clip-vit-l-14", 427616513, 6.734e21 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },
   };
@@ -416,7 +417,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 15 + 9);
+  CHECK_INT ((int64_t) n, 16 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -453,6 +454,7 @@ test_order (void)
                                        "dinov3-large-supervised",
                                        "mae-large",
                                        "dit-xl-2",
+                                       "clip-vit-l-14",
                                        "pythia-160m",
                                        "pythia-410m" };
   QmCatalog *catalog = NULL;
@@ -469,7 +471,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 15 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 16 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");

@@ -275,12 +275,10 @@ input_bytes (const QmModel *model)
   if (config->family == QM_FAMILY_DIT)
     return (uint64_t) (4 * qm_dit_patches (&config->dit)
                        * qm_dit_hidden (&config->dit) * 4);
+  /* When most is there, in the tower of images, that of texts is done. */
   if (qm_family_info (config->family)->objective == QM_OBJECTIVE_PAIRS)
-    return (uint64_t) (4 * 4
-                       * (qm_clip_vision_tokens (config)
-                              * config->clip.vision.hidden_size
-                          + config->clip.max_positions
-                                * config->clip.text.hidden_size));
+    return (uint64_t) (4 * qm_clip_vision_tokens (config)
+                       * config->clip.vision.hidden_size * 4);
   if (config->family == QM_FAMILY_VIT)
     {
       side = config->vit.image_size / config->vit.patch_size;

@@ -315,8 +315,9 @@ test_offload (const QmModel *model, unsigned methods, bool checkpoint)
       CHECK (memory->activations >= plain->activations);
       CHECK (memory->activations <= plain->activations + moving + moving / 20);
       /* What is left is little: gradients go straight to where they are sent
-         from. */
-      CHECK ((double) memory->activations <= 1.22 * (double) memory->live);
+         from.  Of two towers, buckets are of both. */
+      CHECK ((double) memory->activations
+             <= (is_of_pairs (model) ? 1.28 : 1.22) * (double) memory->live);
       CHECK (memory->total < plain->total);
       test_no_overlap (plans[i]);
     }

@@ -108,6 +108,26 @@ def dit(heads, size, side, batch, **changes):
         None, batch
 
 
+def towers(kind, vision, text, batch, **changes):
+    """Of (hidden, heads, pixels, patch) and (hidden, heads, tokens)."""
+    def tower(hidden, heads, **more):
+        return dict(hidden_size=hidden, num_attention_heads=heads,
+                    num_hidden_layers=4, intermediate_size=4 * hidden, **more)
+
+    config = dict(
+        model_type=kind,
+        vision_config=tower(*vision[:2], image_size=vision[2],
+                            patch_size=vision[3]),
+        text_config=tower(*text[:2], max_position_embeddings=text[2],
+                          vocab_size=5027))
+    if kind == 'clip':
+        config['projection_dim'] = 192
+        config['text_config']['eos_token_id'] = 5026
+    else:
+        config['text_config']['projection_size'] = vision[0]
+    return dict(config, **changes), None, batch
+
+
 def convnext(sizes, depths, side, batch, **changes):
     return dict(model_type='convnext', hidden_sizes=sizes, depths=depths,
                 num_stages=len(sizes), image_size=side, num_channels=3,
@@ -251,6 +271,10 @@ VISION_CASES = {
                         in_channels=3, activation_fn='gelu',
                         attention_bias=False, class_dropout_prob=0.0),
     'dit-44-289': dit(3, 44, 17, 3, patch_size=1, norm_eps=1e-3),
+    'clip-64-257': towers('clip', (512, 8, 224, 14), (256, 4, 77), 24),
+    'clip-80-odd': towers('clip', (320, 4, 111, 16), (192, 3, 33), 13),
+    'siglip-64-196': towers('siglip', (512, 8, 224, 16), (384, 6, 64), 24),
+    'siglip-72-odd': towers('siglip', (288, 4, 105, 15), (128, 2, 17), 11),
     'dinov3-128-gated': dino('dinov3_vit', 384, 3, 143, 5, use_gated_mlp=True,
                              hidden_act='silu', key_bias=True),
 }
@@ -287,12 +311,15 @@ def randomise(model):
     from uniform, norms and biases are far from 1 and 0."""
     for name, parameter in model.named_parameters():
         norm = 'norm' in name.lower()
-        if parameter.dim() == 1:
+        if parameter.dim() == 0:
+            torch.nn.init.constant_(parameter, 2.0)
+        elif parameter.dim() == 1:
             torch.nn.init.normal_(parameter,
                                   1.0 if norm and name.endswith('weight')
                                   or name.endswith('lambda1') else 0.0, 0.1)
         elif 'embed' in name and 'projection' not in name \
                 and 'patch_embeddings.weight' not in name \
+                and 'patch_embedding.' not in name \
                 and 'decoder_embed.' not in name \
                 and 'x_embedder' not in name and 't_embedder' not in name \
                 and 'embed_out' not in name:
@@ -305,6 +332,12 @@ def randomise(model):
 
 
 def make_batch(config, length, batch):
+    if 'vision_config' in config:
+        side, text = config['vision_config']['image_size'], config['text_config']
+        return dict(pixel_values=torch.randn(batch, 3, side, side),
+                    input_ids=torch.randint(
+                        0, text['vocab_size'],
+                        (batch, text['max_position_embeddings'])))
     if 'sample_size' in config:
         shape = batch, config['in_channels'], *[config['sample_size']] * 2
         return dict(pixel_values=torch.randn(shape), noise=torch.randn(shape),

@@ -101,13 +101,17 @@ def build(config):
                    esm='EsmForMaskedLM', olmoe='OlmoeForCausalLM',
                    qwen3_moe='Qwen3MoeForCausalLM',
                    mixtral='MixtralForCausalLM',
-                   vit_mae='ViTMAEForPreTraining',
+                   vit_mae='ViTMAEForPreTraining', clip='CLIPModel',
+                   siglip='SiglipModel',
                    dinov2='Dinov2ForImageClassification',
                    dinov2_with_registers='Dinov2WithRegistersFor'
                                          'ImageClassification')
     if kind == 'dinov3_vit':
         return with_head(transformers.DINOv3ViTModel)(made)
     model = getattr(transformers, classes[kind])(made)
+    if 'vision_config' in config:
+        told = model.forward
+        model.forward = lambda **batch: told(return_loss=True, **batch)
     if kind == 'vit_mae':
         place(model.vit.embeddings.position_embeddings)
         place(model.decoder.decoder_pos_embed)
