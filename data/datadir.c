@@ -60,7 +60,8 @@ bool
 qm_data_dir (char *buffer, size_t size)
 {
   static const char *const near[] = { "../data", "../../data",
-                                      "../share/quartermaster" };
+                                      "../share/quartermaster",
+                                      "../quartermaster" };
   const char *variable = getenv ("QUARTERMASTER_DATA_DIR");
   char program[PATH_MAX];
 

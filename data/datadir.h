@@ -11,7 +11,8 @@
 /* Writes the path of the shipped directory: the environment's
  * QUARTERMASTER_DATA_DIR if it is set; else one with a gpus.csv near the
  * program (../data or ../../data in a source tree, ../share/quartermaster where
- * it was installed and moved); else where it was configured to be installed.
+ * it was installed and moved, ../quartermaster where pip put it); else where it
+ * was configured to be installed.
  * Returns false, with an empty path, where `size` is too small. */
 bool qm_data_dir (char *buffer, size_t size);
 

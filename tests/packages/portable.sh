@@ -156,7 +156,7 @@ for newer in bookworm trixie; do
       /srv/venv/bin/pip install --quiet --no-index --no-deps /root/*.whl
       sh /root/use /srv/venv/bin/qm-bench
       /srv/venv/bin/pip uninstall --quiet --yes qm-bench
-      [ ! -e /srv/venv/share/quartermaster ]' >&2
+      [ ! -e /srv/venv/quartermaster ]' >&2
   fi
 done
 cp "$file" "$out/"
