@@ -16,7 +16,7 @@ typedef struct Found
 {
   QmDeviceInfo info;
   bool told;
-  char silence[256]; /* why it does not */
+  char silence[QM_MESSAGE_BYTES]; /* why it does not */
   QmFacts facts;
   QmReading now;
 } Found;

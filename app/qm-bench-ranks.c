@@ -136,7 +136,7 @@ static void
 fail (Together *together, int rank, const QmError *error)
 {
   bool echo = is_echo (together, error);
-  char why[256];
+  char why[QM_MESSAGE_BYTES];
 
   pthread_mutex_lock (&together->lock);
   if (together->status == QM_OK || (together->echo && !echo))

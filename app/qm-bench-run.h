@@ -27,7 +27,7 @@ typedef struct QmBenchRun
   QmCommunicator *communicator;
   QmDeviceInfo info;
   QmMonitor *monitor; /* NULL: nothing is known of clocks and power */
-  char silence[256];  /* why not; empty for a CPU */
+  char silence[QM_MESSAGE_BYTES]; /* why not; empty for a CPU */
   QmFacts facts;
   QmDevice *device;
   bool brief;       /* as QmMeasureOptions has it */

@@ -39,8 +39,8 @@ typedef struct QmBenchEntry
   double step; /* seconds, as forecast, of several GPUs; else 0 */
   bool second; /* its way is forecast to be faster with another micro-batch */
   QmBenchState state;
-  char *key;        /* of its result */
-  char reason[256]; /* why it is not run */
+  char *key;                     /* of its result */
+  char reason[QM_MESSAGE_BYTES]; /* why it is not run */
 } QmBenchEntry;
 
 typedef struct QmBenchSearched

@@ -18,7 +18,7 @@ void
 qm_csv_fail (
     QmCsvRow *row, size_t column, QmStatus status, const char *format, ...)
 {
-  char message[256];
+  char message[QM_MESSAGE_BYTES];
   va_list arguments;
 
   if (row->status != QM_OK)

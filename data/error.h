@@ -29,6 +29,9 @@ extern "C"
     QM_STATUS_USAGE        /* a program was called with wrong options */
   } QmStatus;
 
+/* Of a sentence on what failed; one of them names every family of models. */
+#define QM_MESSAGE_BYTES 512
+
   /* Where and why something failed.  Owned by the caller, usually on the stack;
    * needs no freeing.  `file` is empty and `line` and `column` are 0 where they
    * do not apply; both count from 1, `column` in bytes. */
@@ -38,7 +41,7 @@ extern "C"
     int line;
     int column;
     char file[256];
-    char message[256];
+    char message[QM_MESSAGE_BYTES];
   } QmError;
 
   /* Fills *error (which may be NULL) from a printf format and returns `status`,

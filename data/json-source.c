@@ -184,7 +184,7 @@ qm_json_fail (QmJsonObject *object,
               const char *format,
               ...)
 {
-  char message[256], path[128] = "";
+  char message[QM_MESSAGE_BYTES], path[128] = "";
   va_list arguments;
   int line, column;
 

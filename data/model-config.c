@@ -501,7 +501,7 @@ QmStatus
 qm_model_config_read (QmJsonObject *object, QmModelConfig *config)
 {
   const char *type = read_type (object);
-  char quoted[QM_QUOTE_BYTES], list[256];
+  char quoted[QM_QUOTE_BYTES], list[QM_MESSAGE_BYTES];
 
   if (object->status != QM_OK)
     return object->status;

@@ -284,7 +284,9 @@ refuse (int fd, QmStatus status, const char *why)
 {
   Refusal refusal = { .status = (uint32_t) status };
 
-  snprintf (refusal.why, sizeof refusal.why, "%s", why);
+  /* The wire has less room than an error has. */
+  snprintf (refusal.why, sizeof refusal.why, "%.*s",
+            (int) sizeof refusal.why - 1, why);
   qm_frame_send (fd, QM_FRAME_REFUSE, &refusal, sizeof refusal);
 }
 

@@ -597,6 +597,30 @@ test_apply (void)
   CHECK_CONTAINS (error.message, "7 is too small for the model's stages");
 }
 
+/* Who has a model of another family is told all of those that there are. */
+static void
+test_families (void)
+{
+  char list[2 * QM_MESSAGE_BYTES] = "; ";
+  QmModelConfig config;
+  QmError error;
+
+  check_case ("families");
+  for (int i = 0; i < QM_FAMILY_COUNT; i++)
+    snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",
+              i == 0                     ? ""
+              : i == QM_FAMILY_COUNT - 1 ? " and "
+                                         : ", ",
+              qm_family_name ((QmFamily) i));
+  snprintf (list + strlen (list), sizeof list - strlen (list), " are");
+  CHECK (parse ("{\"model_type\": \"a_name_of_a_family_that_is_so_long_that_"
+                "no_other_one_will_ever_be_as_long_as_it_is\"}",
+                &config, &error)
+         == QM_STATUS_UNSUPPORTED);
+  CHECK_CONTAINS (error.message, list);
+  check_case ("");
+}
+
 static void
 test_deep (void)
 {
@@ -700,6 +724,7 @@ main (void)
   test_heads ();
   check_refused (refused, sizeof refused / sizeof refused[0]);
   test_apply ();
+  test_families ();
   test_deep ();
   test_files ();
   scratch_end ();

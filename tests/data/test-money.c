@@ -285,7 +285,7 @@ test_messages (void)
 {
   char quoted[QM_QUOTE_BYTES];
   QmError error;
-  char name[400];
+  char name[900];
 
   CHECK_STRING (qm_text_quote ("a\nb", quoted), "'a\\x0ab'");
   memset (name, 0xc3, sizeof name);
@@ -298,7 +298,7 @@ test_messages (void)
   CHECK_INT (qm_error_set (&error, QM_STATUS_IO, name, 3, 4, "x%s", name),
              QM_STATUS_IO);
   CHECK_INT ((int64_t) strlen (error.file), 255);
-  CHECK_INT ((int64_t) strlen (error.message), 254);
+  CHECK_INT ((int64_t) strlen (error.message), QM_MESSAGE_BYTES - 2);
   CHECK (qm_text_check (error.file, strlen (error.file), "", NULL) == QM_OK);
   CHECK (qm_text_check (error.message, strlen (error.message), "", NULL)
          == QM_OK);
