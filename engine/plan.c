@@ -786,11 +786,9 @@ qm_plan_loss_rows (const QmPlan *plan)
 int64_t
 qm_plan_all_rows (const QmPlan *plan)
 {
-  const QmGraph *graph = plan->graph;
-
-  return graph->labels != QM_NO_VALUE
-             ? qm_tensor_elements (qm_graph_tensor (graph, graph->labels))
-             : qm_plan_loss_rows (plan);
+  return plan->graph->labels != QM_NO_VALUE ? qm_tensor_elements (
+             qm_graph_tensor (plan->graph, plan->graph->labels))
+                                            : qm_plan_loss_rows (plan);
 }
 
 double

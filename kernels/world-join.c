@@ -284,9 +284,7 @@ refuse (int fd, QmStatus status, const char *why)
 {
   Refusal refusal = { .status = (uint32_t) status };
 
-  /* The wire has less room than an error has. */
-  snprintf (refusal.why, sizeof refusal.why, "%.*s",
-            (int) sizeof refusal.why - 1, why);
+  snprintf (refusal.why, sizeof refusal.why, "%.*s", QM_WORLD_WHY - 1, why);
   qm_frame_send (fd, QM_FRAME_REFUSE, &refusal, sizeof refusal);
 }
 
@@ -601,16 +599,16 @@ static QmStatus
 hear_refusal (Join *join, int fd, const QmFrameHead *head)
 {
   Refusal refusal;
-  QmStatus status;
 
   if (head->bytes != sizeof refusal
       || !qm_socket_receive (fd, &refusal, sizeof refusal, &join->deadline))
     return no_answer (join);
   refusal.why[sizeof refusal.why - 1] = '\0';
-  status =
-      refusal.status == QM_STATUS_INVALID ? QM_STATUS_INVALID : QM_STATUS_IO;
   /* It names the place already. */
-  return qm_error_set (join->error, status, "", 0, 0, "%s", refusal.why);
+  return qm_error_set (join->error,
+                       refusal.status == QM_STATUS_INVALID ? QM_STATUS_INVALID
+                                                           : QM_STATUS_IO,
+                       "", 0, 0, "%s", refusal.why);
 }
 
 /* Makes a peer of each seat but our own: together they are all ranks. */

@@ -599,7 +599,7 @@ test_apply (void)
 
 /* Who has a model of another family is told all of those that there are. */
 static void
-test_families (void)
+test_other_family (void)
 {
   char list[2 * QM_MESSAGE_BYTES] = "; ";
   QmModelConfig config;
@@ -724,7 +724,7 @@ main (void)
   test_heads ();
   check_refused (refused, sizeof refused / sizeof refused[0]);
   test_apply ();
-  test_families ();
+  test_other_family ();
   test_deep ();
   test_files ();
   scratch_end ();
