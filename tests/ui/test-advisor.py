@@ -268,7 +268,7 @@ class MeasuredTest(AdvisorCase):
         driver.press_keys("space")
         driver.press_keys("Down", "Return")
         self.expect_headline("Buy 1 × H200 SXM 141GB", "$32,000", "40 days")
-        self.root.find("label", contains="no times of Quartermaster")
+        self.root.find("label", contains="no time of Quartermaster")
         self.root.find("push button", "Times of: Quartermaster")
         self.root.find("push button", "Reset: Times of").press()
         self.expect_headline("1 × H100 SXM5 80GB")
