@@ -157,11 +157,7 @@ append_loss (QmBuilder *builder,
   node->outputs[1] = losses;
   node->outputs[2] = along;
   node->outputs[3] = shift;
-  losses = qm_graph_reshape (graph, losses, 2, (int64_t[]){ rows, 1 });
-  node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
-  node->attributes.scale = 1;
-  node->inputs[0] = losses;
-  node->outputs[0] = graph->loss;
+  qm_build_loss_sum (builder, losses, rows);
 }
 
 void

@@ -540,6 +540,19 @@ build_logits (QmBuilder *builder,
   return logits;
 }
 
+void
+qm_build_loss_sum (QmBuilder *builder, QmValueId losses, int64_t rows)
+{
+  QmGraph *graph = builder->graph;
+  QmNode *node;
+
+  losses = qm_graph_reshape (graph, losses, 2, (int64_t[]){ rows, 1 });
+  node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
+  node->attributes.scale = 1;
+  node->inputs[0] = losses;
+  node->outputs[0] = graph->loss;
+}
+
 static void
 append_cross_entropy (QmBuilder *builder,
                       QmValueId logits,
@@ -573,11 +586,7 @@ append_cross_entropy (QmBuilder *builder,
   node->inputs[2] = weight;
   node->outputs[0] = gradient;
   node->outputs[1] = losses;
-  losses = qm_graph_reshape (graph, losses, 2, (int64_t[]){ rows, 1 });
-  node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
-  node->attributes.scale = 1;
-  node->inputs[0] = losses;
-  node->outputs[0] = graph->loss;
+  qm_build_loss_sum (builder, losses, rows);
 }
 
 void

@@ -207,20 +207,6 @@ teach (QmBuilder *builder, const QmModelConfig *model, int64_t n)
   return told;
 }
 
-/* Adds the losses of rows to that of the pass. */
-static void
-add_losses (QmBuilder *builder, QmValueId losses, int64_t n)
-{
-  QmGraph *graph = builder->graph;
-  QmNode *node;
-
-  losses = qm_graph_reshape (graph, losses, 2, (int64_t[]){ n, 1 });
-  node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
-  node->attributes.scale = 1;
-  node->inputs[0] = losses;
-  node->outputs[0] = graph->loss;
-}
-
 static QmValueId
 losses_of (QmBuilder *builder, int64_t n)
 {
@@ -254,7 +240,7 @@ append_loss (QmBuilder *builder,
   node->inputs[2] = graph->state;
   node->outputs[0] = gradient;
   node->outputs[1] = losses;
-  add_losses (builder, losses, n);
+  qm_build_loss_sum (builder, losses, n);
 }
 
 /* KoLeo of the class tokens of the crops that both see, a mean for each of the
@@ -291,7 +277,7 @@ spread (QmBuilder *builder, const QmDinoConfig *config, QmValueId rows)
   node->outputs[1] = losses;
   node->outputs[2] = nearest;
   node->outputs[3] = factors;
-  add_losses (builder, losses, n);
+  qm_build_loss_sum (builder, losses, n);
 }
 
 /* Which patches of the first crop of each image are hidden: those with the

@@ -318,11 +318,7 @@ append_loss (QmBuilder *builder, const QmDitConfig *config, const Noise *drawn)
   node->inputs[5] = graph->state;
   node->outputs[0] = gradient;
   node->outputs[1] = losses;
-  losses = qm_graph_reshape (graph, losses, 2, (int64_t[]){ rows, 1 });
-  node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
-  node->attributes.scale = 1;
-  node->inputs[0] = losses;
-  node->outputs[0] = graph->loss;
+  qm_build_loss_sum (builder, losses, rows);
 }
 
 static QmValueId

@@ -361,6 +361,9 @@ void qm_build_pairs (QmBuilder *builder,
                      double temperature,
                      double bias);
 
+/* Adds losses [rows] to that of the pass. */
+void qm_build_loss_sum (QmBuilder *builder, QmValueId losses, int64_t rows);
+
 /* Logits, capped as the builder says, and their loss; `bias` may be
  * QM_NO_VALUE.  With `shift`, every token predicts the next. */
 void qm_build_loss (QmBuilder *builder,
