@@ -151,6 +151,23 @@ check_optimizer (const Framework *f, QmError *error)
   return QM_OK;
 }
 
+/* What tells pairs from each other has those of all GPUs here, and of one alone
+ * there. */
+static QmStatus
+check_pairs (const Framework *f, QmError *error)
+{
+  QmFamily family = f->model.config.family;
+
+  if (f->plan.ranks == 1
+      || qm_family_info (family)->objective != QM_OBJECTIVE_PAIRS)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "a %s model is measured in PyTorch on one GPU alone: on "
+                       "several, each of Transformers' tells its pairs from no "
+                       "others than its own",
+                       qm_family_name (family));
+}
+
 static QmStatus
 prepare (Framework *f, QmError *error)
 {
@@ -172,14 +189,6 @@ prepare (Framework *f, QmError *error)
   if (status == QM_OK && f->model.config.family == QM_FAMILY_DIT)
     status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                            "Transformers has no dit model");
-  if (status == QM_OK
-      && qm_family_info (f->model.config.family)->objective
-             == QM_OBJECTIVE_PAIRS)
-    status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                           "a %s model is not measured in PyTorch, where "
-                           "Transformers tells pairs from those of a "
-                           "micro-batch alone",
-                           qm_family_name (f->model.config.family));
   if (status == QM_OK && f->model.recipe.ema_decay > 0)
     status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                            "the recipe has an average of weights (ema_decay), "
@@ -190,6 +199,8 @@ prepare (Framework *f, QmError *error)
     status = qm_bench_read_ranks (options, &f->plan.ranks, error);
   if (status == QM_OK)
     status = qm_bench_read_sharding (options, &f->plan, error);
+  if (status == QM_OK)
+    status = check_pairs (f, error);
   if (status == QM_OK)
     status = check_optimizer (f, error);
   if (status == QM_OK)

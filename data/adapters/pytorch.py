@@ -70,6 +70,8 @@ CLASSES = {
     'dinov2_with_registers': 'Dinov2WithRegistersForImageClassification',
     'dinov3_vit': 'DINOv3ViTModel',
     'vit_mae': 'ViTMAEForPreTraining',
+    'clip': 'CLIPModel',
+    'siglip': 'SiglipModel',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
 # Names of parameters that no loss depends on here: DINO's token of hidden
@@ -250,6 +252,8 @@ class Task:
         self.attention = self.choose_attention()
         self.choose_compilation()
         self.set_tf32()
+        if 'text_config' in request['config']:
+            self.say('pairs are told from those of the same pass alone')
 
     def without(self, name, why):
         """Leaves a method out; the user who asked for it alone is told."""
@@ -398,21 +402,30 @@ class Task:
         config, device = self.request['config'], self.device
         if self.recipe['image_size'] > 0:
             side = self.recipe['image_size']
-            pixels = torch.rand(n, config['num_channels'], side, side,
-                                device=device)
+            channels = config.get('vision_config', config)['num_channels']
+            pixels = torch.rand(n, channels, side, side, device=device)
             if self.family == 'vit_mae':
                 return dict(pixel_values=pixels)
+            if 'text_config' in config:
+                return dict(pixel_values=pixels, return_loss=True,
+                            input_ids=self.words(config['text_config'], n))
             return dict(
                 pixel_values=pixels,
                 labels=torch.randint(config['num_labels'], (n,), device=device))
-        shape = n, self.recipe['sequence_length']
-        # Above the token that stands for nothing, where there is such a one.
+        ids = self.words(config, n)
+        return dict(input_ids=ids, labels=ids)
+
+    def words(self, config, n):
+        """Tokens, above the one that stands for nothing where there is such a
+        one."""
+        length = (self.recipe['sequence_length']
+                  or config['max_position_embeddings'])
         padding = config.get('pad_token_id')
         least = 0 if padding is None else padding + 1
         if least >= config['vocab_size']:
             least = 0
-        ids = torch.randint(least, config['vocab_size'], shape, device=device)
-        return dict(input_ids=ids, labels=ids)
+        return torch.randint(least, config['vocab_size'], (n, length),
+                             device=self.device)
 
     def autocast(self):
         if self.type is None:
@@ -574,8 +587,9 @@ class Zero:
 
     def forward_backward(self, batch, last):
         self.engine.set_gradient_accumulation_boundary(last)
-        inputs = {name: value.to(self.type) if value.is_floating_point()
-                  else value for name, value in batch.items()}
+        inputs = {name: value.to(self.type) if torch.is_tensor(value)
+                  and value.is_floating_point() else value
+                  for name, value in batch.items()}
         self.engine.backward(self.engine(**inputs).loss)
 
     def update(self):

@@ -118,6 +118,37 @@ class Framework(unittest.TestCase):
         self.assertIn('PyTorch 2.11.0, Transformers 5.17.0', text)
         self.assertIn('100 steps take', text)
 
+    def test_pairs(self):
+        """On one GPU they are told from the same ones as here."""
+        tower = dict(hidden_size=32, intermediate_size=64,
+                     num_hidden_layers=2, num_attention_heads=4)
+        self.write('config.json', dict(
+            model_type='clip', projection_dim=32,
+            text_config=dict(model_type='clip_text_model', vocab_size=100,
+                             eos_token_id=2, max_position_embeddings=16,
+                             **tower),
+            vision_config=dict(model_type='clip_vision_model', image_size=32,
+                               patch_size=8, num_channels=3, **tower)))
+        recipe = dict(RECIPE, image_size=32)
+        del recipe['sequence_length'], recipe['dropout']
+        files = ['--config', self.path('config.json'), '--recipe',
+                 self.write('recipe.json', recipe)]
+        python = self.player('result["notes"] = [question["config"]'
+                             '["model_type"]]\n'
+                             'say(result=result)')
+
+        def ask(*words):
+            return subprocess.run(
+                [BENCH, 'framework', '--python', python, *files, '--device',
+                 'cpu', '--json', *words], capture_output=True, text=True)
+
+        one = ask()
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertEqual(json.loads(one.stdout)['notes'], ['clip'])
+        several = ask('--gpus', '2')
+        self.assertEqual(several.returncode, 5, several.stderr)
+        self.assertIn('on one GPU alone', several.stderr)
+
     def test_several(self):
         """A step of several GPUs has as many samples as one of one."""
         got = self.get('result["micro_batch"] = 2\nsay(result=result)',
@@ -180,6 +211,13 @@ class Framework(unittest.TestCase):
         self.assertEqual(set(lines[-2]) - {'event'},
                          set(self.get('say(result=result)')))
 
+    def compare(self, sent, entry):
+        for name, value in sent.items():
+            if isinstance(value, dict):
+                self.compare(value, entry[name])
+            elif 'dropout' not in name:
+                self.assertEqual(entry.get(name, value), value, name)
+
     def test_question(self):
         saved = self.path('question')
         lines = (f'json.dump(question, open({saved!r}, "w"))\n'
@@ -226,18 +264,12 @@ class Framework(unittest.TestCase):
                 self.fails(5, 'have no teacher', 'say(result=result)',
                            '--model', path.stem)
                 continue
-            if 'vision_config' in entry['config']:
-                self.fails(5, 'is not measured in PyTorch',
-                           'say(result=result)', '--model', path.stem)
-                continue
             if '_class_name' in entry['config']:
                 self.fails(5, 'has no dit model', 'say(result=result)',
                            '--model', path.stem)
                 continue
             got = question('--model', path.stem)
-            for name, value in got['config'].items():
-                if 'dropout' not in name:
-                    self.assertEqual(entry['config'].get(name, value), value)
+            self.compare(got['config'], entry['config'])
             self.assertEqual(got['recipe']['steps'], entry['recipe']['steps'])
 
     def test_results_file(self):

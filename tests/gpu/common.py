@@ -38,6 +38,7 @@ MODERN = {
     'dinov3-large-supervised': (128, 0.70),
     'mae-large': (256, 0.70),
     'dit-xl-2': (128, 0.70),
+    'clip-vit-l-14': (256, 0.70),
 }
 SIZES = {**MODELS, **MODERN}
 

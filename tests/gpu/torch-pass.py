@@ -81,6 +81,11 @@ def make_batch(config, recipe, n):
         pixels = torch.rand(n, 3, side, side, device=DEVICE)
         if config['model_type'] == 'vit_mae':
             return dict(pixel_values=pixels)
+        if 'text_config' in config:
+            text = config['text_config']
+            return dict(pixel_values=pixels, input_ids=torch.randint(
+                text['vocab_size'], (n, text['max_position_embeddings']),
+                device=DEVICE))
         return dict(pixel_values=pixels,
                     labels=torch.randint(0, config['num_labels'], (n,),
                                          device=DEVICE))
