@@ -14,7 +14,7 @@ import time
 import accessible
 from accessible import Atspi
 
-PATIENCE = 20.0  # seconds that anything may take on a slow machine
+PATIENCE = 60.0  # seconds that anything may take on a slow machine
 
 
 # What GTK 4.8 says of itself: its accessibility hands out the path of a widget
