@@ -31,6 +31,7 @@ VALUE = "org.a11y.atspi.Value"
 PATIENCE_MS = 15000  # for one answer
 MOMENT_MS = 300      # in which the keyboard goes elsewhere
 DEEPEST = 200        # no window is; a tree that is has a ring
+MANY = 20            # of which to ask for all at once is less work
 
 
 class Gone(Exception):
@@ -64,12 +65,15 @@ class Bus:
         self.items = {}    # and what was read from each of its items
         self.changed = set()  # places that got or lost children
         self.focused = None   # the place that told last that it has the keyboard
+        self.asked = 0        # questions so far,
+        self.told = 0         # and what was told without any
 
     def ask(self, questions):
         """The answers to (place, interface, method, arguments), as they came;
         None for those that nobody answers."""
         answers = [None] * len(questions)
         waiting = len(questions)
+        self.asked += waiting
 
         def answered(connection, result, index):
             nonlocal waiting
@@ -89,33 +93,36 @@ class Bus:
         return answers
 
     def watch(self, program):
-        """Notes what changes in that program's tree: where one of two things is
-        shown in turn, the hidden one says that it has the other's place.  And who
-        gets the keyboard."""
-        def changed(connection, sender, path, *rest):
-            self.changed.add((sender, path))
-
-        def focused(connection, sender, path, interface, signal, state):
-            if state.get_child_value(1).get_int32() == 1:
+        """Notes what that program tells: what changes in its tree, for where one
+        of two things is shown in turn, the hidden one says that it has the
+        other's place; who gets the keyboard; and that there was something."""
+        def told(connection, sender, path, interface, signal, values):
+            self.told += 1
+            if signal == "ChildrenChanged":
+                self.changed.add((sender, path))
+            elif signal == "StateChanged" and (
+                    values.get_child_value(0).get_string() == "focused"
+                    and values.get_child_value(1).get_int32() == 1):
                 self.focused = sender, path
 
-        for signal, argument, note in (("ChildrenChanged", None, changed),
-                                       ("StateChanged", "focused", focused)):
-            self.connection.signal_subscribe(
-                program, EVENT, signal, None, argument,
-                Gio.DBusSignalFlags.NONE, note)
+        self.connection.signal_subscribe(
+            program, EVENT, None, None, None, Gio.DBusSignalFlags.NONE, told)
+
+    def listen(self, milliseconds, done):
+        """Hears what is told until done() holds, or for so long."""
+        context = GLib.MainContext.default()
+        end = GLib.get_monotonic_time() + milliseconds * 1000
+        timer = GLib.timeout_source_new(max(1, int(milliseconds)))
+        timer.set_callback(lambda *_: GLib.SOURCE_CONTINUE)
+        timer.attach(context)
+        while not done() and GLib.get_monotonic_time() < end:
+            context.iteration(True)
+        timer.destroy()
 
     def wait_for_focus(self):
         """The place that tells within a moment that it got the keyboard, or
         None."""
-        context = GLib.MainContext.default()
-        end = GLib.get_monotonic_time() + MOMENT_MS * 1000
-        timer = GLib.timeout_source_new(MOMENT_MS)
-        timer.set_callback(lambda *_: GLib.SOURCE_CONTINUE)
-        timer.attach(context)
-        while self.focused is None and GLib.get_monotonic_time() < end:
-            context.iteration(True)
-        timer.destroy()
+        self.listen(MOMENT_MS, lambda: self.focused is not None)
         return self.focused
 
     def read_items(self, answer):
@@ -271,6 +278,7 @@ class Node:
     @classmethod
     def look_at(cls, nodes):
         """What these say of themselves; None for those that say nothing."""
+        nodes = list(nodes)
         n = len(nodes)
         answers = cls.bus.ask(
             [node.question(method) for method in ("GetRole", "GetState")
@@ -302,7 +310,23 @@ class Node:
         known = children_told(told)
         for place in self.bus.changed:
             known.pop(place, None)
-        rows = {}
+        inner, strangers = self.inner(told, known)
+        # GTK knows of most widgets once it was asked what they are in.
+        if len(strangers) > MANY:
+            told = {**told, **self.told()}
+            strangers = [place for place in strangers if place not in told]
+        kind = type(self)
+        seen = dict(zip(strangers, self.look_at(map(kind, strangers))))
+        rows = {place: (depth, seen[place] if place in seen
+                        else told[place].seen, children)
+                for place, (depth, children) in inner.items()}
+        return flatten(rows, self.place, type(self))
+
+    def inner(self, told, known):
+        """How deep each place below is, and what is in it; and the places of which
+        the program told nothing."""
+        found = {}
+        strangers = []
         level = [self.place]
         for depth in range(DEEPEST):
             if not level:
@@ -311,13 +335,11 @@ class Node:
             parents = [place for place in level if place not in known
                        and (depth == 0 or place not in told
                             or told[place].count > 0)]
-            strangers = [place for place in level if place not in told]
-            kind = type(self)
+            strangers += [place for place in level if place not in told]
             self.bus.changed.difference_update(parents)
             asked = dict(zip(parents, self.bus.ask(
-                [kind(place).question("GetChildren") for place in parents])))
-            seen = dict(zip(strangers, self.look_at(
-                [kind(place) for place in strangers])))
+                [type(self)(place).question("GetChildren")
+                 for place in parents])))
             below = []
             for place in level:
                 children = known.get(place, ())
@@ -325,12 +347,10 @@ class Node:
                     children = [child for child in map(
                         place_of, each(asked[place].get_child_value(0)))
                         if child[0]]
-                if place not in seen:
-                    seen[place] = told[place].seen
-                rows[place] = (depth, seen[place], children)
+                found[place] = depth, children
                 below += children
             level = below
-        return flatten(rows, self.place, type(self))
+        return found, strangers
 
     def walk(self):
         return (node for node, _, _ in self.tree())

@@ -61,6 +61,8 @@ def wait_for(question, what, patience=PATIENCE):
     end = time.monotonic() + patience
     while True:
         begin = time.monotonic()
+        bus = accessible.Node.bus
+        before = bus and (bus.asked, bus.told)
         try:
             answer = question()
         except accessible.Gone:  # the widget went away while we looked
@@ -69,8 +71,14 @@ def wait_for(question, what, patience=PATIENCE):
             return answer
         if time.monotonic() > end:
             raise NotFound(what)
-        # Whom we ask answers with the time that it needs for what we wait for.
-        time.sleep(min(1, max(0.05, 2 * (time.monotonic() - begin))))
+        # Whom we ask answers with the time that it needs for what we wait for;
+        # and before it has told of something, little is another.
+        moment = min(1, max(0.05, 2 * (time.monotonic() - begin)))
+        if bus is None or bus.asked == before[0]:
+            time.sleep(moment)
+        else:
+            bus.listen(1000 * moment, lambda: False)
+            bus.listen(1000 - 1000 * moment, lambda: bus.told != before[1])
 
 
 def press_keys(*keys):
