@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How states are divided over GPUs that do not offload. */
-#define DIVIDED QM_SHARDING_ZERO_3
-
 static int
 machines_of (const QmBenchPlace *place)
 {
@@ -180,9 +177,6 @@ add_found (json_t *object, const QmBenchPlace *place)
       object, qm_bench_json_setting (&found->options, &place->model->recipe));
   json_object_set_new (object, "accumulation",
                        json_integer (found->accumulation));
-  if (found->sharded && !found->options.offload)
-    json_object_set_new (object, "sharding",
-                         json_string (qm_sharding_name (DIVIDED)));
   json_object_set_new (object, "memory_bytes",
                        qm_bench_json_memory (&found->memory));
   json_object_set_new (object, "host_bytes",
@@ -236,16 +230,14 @@ format_days (const QmPrediction *prediction, int width, char text[64])
 static void
 format_way (const QmPlaceFound *found, char *text, size_t size)
 {
-  bool offload = found->options.offload;
+  const QmPlanOptions *options = &found->options;
+  bool shards = options->sharding != QM_SHARDING_NONE;
 
   snprintf (text, size, "micro-batch %lld%s%s%s%s",
-            (long long) found->options.micro_batch,
-            found->options.checkpoint ? ", checkpointing" : "",
-            offload || found->sharded ? ", " : "",
-            offload          ? qm_sharding_name (found->options.sharding)
-            : found->sharded ? qm_sharding_name (DIVIDED)
-                             : "",
-            offload ? ", offloading" : "");
+            (long long) options->micro_batch,
+            options->checkpoint ? ", checkpointing" : "", shards ? ", " : "",
+            shards ? qm_sharding_name (options->sharding) : "",
+            options->offload ? ", offloading" : "");
 }
 
 void

@@ -118,10 +118,14 @@ add_found (json_t *object, const Line *line)
     const char *name;
     double value;
   } numbers[] = {
-    { "pass_s", p->pass },         { "update_s", p->update },
-    { "exchange_s", p->exchange }, { "exchange_total_s", found->total },
-    { "step_s", p->step },         { "days", p->days },
-    { "days_low", p->days_low },   { "days_high", p->days_high },
+    { "pass_s", p->pass },
+    { "update_s", p->update },
+    { "exchange_s", p->exchange },
+    { "exchange_total_s", found->exchanged.total },
+    { "step_s", p->step },
+    { "days", p->days },
+    { "days_low", p->days_low },
+    { "days_high", p->days_high },
     { "clock", p->clock },
   };
 
@@ -223,7 +227,7 @@ predict_way (const QmBenchWays *ways,
   if (status == QM_OK && line->found.fits)
     {
       qm_residual_apply (ways->residual, &line->found.prediction);
-      line->found.total *= exp (-ways->residual->error);
+      line->found.exchanged.total *= exp (-ways->residual->error);
     }
   if (status != QM_STATUS_UNSUPPORTED)
     return status;

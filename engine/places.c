@@ -3,41 +3,30 @@
 #include "engine/places.h"
 
 #include "data/architecture.h"
+#include "engine/places-least.h"
 #include "engine/ways.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How states are divided over GPUs that do not offload. */
-#define DIVIDED QM_SHARDING_ZERO_3
-
 #define MOST_SIZES 40 /* powers of two up to a batch */
 
-/* Of a step, more than which GPUs that divide states are slow for: small
- * micro-batches alone leave each pass an exchange that nothing hides. */
-#define MUCH_EXCHANGE 0.1
-
 /* Who can do without dividing or offloading does, unless it makes a step
- * shorter than that share. */
-#define WORTH 0.95
+ * shorter than these shares, of our engine and of other software.  On 2, 4 and
+ * 8 H200 that of dividing chooses ways of nine models that were measured to
+ * take 0.24 % longer than the fastest, and none more than 1.6; without it that
+ * is 0.30, and with a twentieth 0.54, and 5.5 of pythia-6.9b on four.  Of other
+ * software hardly a way was measured beside another of the same place, and
+ * nothing that offloads: there it has to be more, and more than what the
+ * interval leaves open. */
+static const double worth_dividing[] = { 0.95, 0.99 };
+static const double worth_offloading[] = { 0.8, 0.95 };
 
-/* A way to train. */
-typedef struct Way
-{
-  bool checkpoint;
-  QmSharding offload; /* its variant; QM_SHARDING_NONE: it is not done */
-} Way;
+/* By less than that share nothing is looked for that is faster. */
+#define WORTH_LOOKING 0.998
 
-static const Way ways[] = {
-  { false, QM_SHARDING_NONE },   { true, QM_SHARDING_NONE },
-  { false, QM_SHARDING_ZERO_2 }, { true, QM_SHARDING_ZERO_2 },
-  { false, QM_SHARDING_FSDP_3 }, { true, QM_SHARDING_FSDP_3 },
-};
-
-#define N_WAYS (sizeof ways / sizeof ways[0])
-
-/* What a way needs and does at a micro-batch. */
+/* What a way needs and does at a micro-batch, on one GPU. */
 typedef struct Need
 {
   enum
@@ -47,7 +36,6 @@ typedef struct Need
     TOO_LARGE /* one of its tensors is larger than any memory */
   } state;
   QmMemory memory[QM_PLACES_ARCHITECTURES];
-  uint64_t staging; /* of `host`, what each GPU has for itself */
   QmWork *work;
   const QmGpu *gpu; /* that it was predicted for last */
   QmPrediction alone;
@@ -56,13 +44,25 @@ typedef struct Need
 struct QmPlaces
 {
   const QmPlacesOptions *options;
-  unsigned methods;
   bool naive;
+  /* The first two divide and offload nothing, the second with checkpointing;
+     naive settings have the first alone. */
+  QmSearchConfig ways[QM_SEARCH_MOST];
+  size_t n_ways;
   QmTarget targets[QM_PLACES_ARCHITECTURES];
   size_t n_targets;
-  Need *needs[N_WAYS][MOST_SIZES];
+  Need *needs[QM_SEARCH_MOST][MOST_SIZES];
   QmWayPlans *ranked; /* plans of several GPUs */
 };
+
+/* A way at a micro-batch, and what it costs at least: the seconds of a step as
+ * they are compared. */
+typedef struct Candidate
+{
+  size_t way;
+  int at;
+  double least;
+} Candidate;
 
 /* What is looked for in hand. */
 typedef struct Search
@@ -71,10 +71,12 @@ typedef struct Search
   const QmGpu *gpu;
   size_t target; /* its index */
   QmSpeeds speeds;
+  QmExchange exchange;
   uint64_t bytes;
   int64_t share; /* samples of a step, of each GPU */
-  int parts;     /* that states are divided into */
-  int at;        /* which micro-batch was found */
+  Candidate candidates[QM_SEARCH_MOST * MOST_SIZES];
+  size_t n;
+  double cost; /* of what was found; infinite: nothing was */
   QmPlaceFound *found;
 } Search;
 
@@ -106,6 +108,24 @@ add_target (QmPlaces *places, int architecture)
     }
 }
 
+/* All ways of the search, with the methods of the level. */
+static void
+list_ways (QmPlaces *places)
+{
+  QmSearchConfig all[QM_SEARCH_MOST];
+  size_t n =
+      qm_search_configurations (places->naive ? QM_SEARCH_NAIVE : QM_SEARCH_ALL,
+                                2, all);
+
+  for (size_t i = 0; i < n; i++)
+    if (places->naive || all[i].methods != 0)
+      {
+        places->ways[places->n_ways] = all[i];
+        places->ways[places->n_ways++].methods =
+            qm_level_methods (places->options->level);
+      }
+}
+
 QmStatus
 qm_places_new (const QmPlacesOptions *options,
                const int *architectures,
@@ -121,9 +141,7 @@ qm_places_new (const QmPlacesOptions *options,
                          "the host is out of memory");
   new->options = options;
   new->naive = strcmp (options->level->name, "naive") == 0;
-  new->methods = new->naive ? 0 : QM_METHOD_ALL;
-  if (strcmp (options->level->name, "eager") == 0)
-    new->methods = QM_METHOD_KERNELS | QM_METHOD_TF32;
+  list_ways (new);
   for (size_t i = 0; i < n; i++)
     if (target_of (new, architectures[i]) == new->n_targets
         && architectures[i] > 0 && new->n_targets < QM_PLACES_ARCHITECTURES)
@@ -137,7 +155,7 @@ qm_places_free (QmPlaces *places)
 {
   if (places == NULL)
     return;
-  for (size_t i = 0; i < N_WAYS; i++)
+  for (size_t i = 0; i < places->n_ways; i++)
     for (size_t j = 0; j < MOST_SIZES; j++)
       if (places->needs[i][j] != NULL)
         {
@@ -159,14 +177,16 @@ micro_batch_at (const QmPlaces *places, int at)
 static QmPlanOptions
 options_of (const QmPlaces *places, size_t way, int at)
 {
+  const QmSearchConfig *config = &places->ways[way];
+
   return (QmPlanOptions){ .target = places->targets[0],
                           .micro_batch = micro_batch_at (places, at),
-                          .methods = places->methods,
-                          .checkpoint = ways[way].checkpoint,
+                          .methods = config->methods,
+                          .checkpoint = config->checkpoint,
                           .loss_rows =
                               qm_level_loss_rows (places->options->level->name),
-                          .sharding = ways[way].offload,
-                          .offload = ways[way].offload != QM_SHARDING_NONE };
+                          .sharding = config->sharding,
+                          .offload = config->offload };
 }
 
 /* Takes what is needed on each architecture, and what is done. */
@@ -174,7 +194,6 @@ static QmStatus
 keep (const QmPlaces *places, const QmPlan *plan, Need *need, QmError *error)
 {
   qm_plan_memories (plan, places->targets, places->n_targets, need->memory);
-  need->staging = plan->host.staging;
   need->state = PLANNED;
   return qm_work_new (plan, &need->work, error);
 }
@@ -216,316 +235,335 @@ plan_need (QmPlaces *places, size_t way, int at, Need **need, QmError *error)
 }
 
 static uint64_t
-divide (uint64_t *bytes, int parts)
-{
-  uint64_t whole = *bytes, n = (uint64_t) parts;
-
-  *bytes = whole / n + (whole % n != 0);
-  return whole - *bytes;
-}
-
-static uint64_t
 machines_of (const QmPlaces *places)
 {
   return places->options->machines > 1 ? (uint64_t) places->options->machines
                                        : 1;
 }
 
-/* What each GPU needs while states are divided; in *host, what those of a
- * machine need of its host. */
-static QmMemory
-memory_of (const Search *search, const Need *need, uint64_t *host)
-{
-  QmMemory memory = need->memory[search->target];
-  uint64_t divided;
-
-  *host = memory.host;
-  if (search->parts == 1)
-    return memory;
-  memory.total -= divide (&memory.weights, search->parts);
-  memory.total -= divide (&memory.master, search->parts);
-  memory.total -= divide (&memory.gradients, search->parts);
-  memory.total -= divide (&memory.optimizer, search->parts);
-  if (memory.host > 0)
-    {
-      divided = memory.host - need->staging;
-      divide (&divided, search->parts);
-      memory.host = divided + need->staging;
-      *host =
-          memory.host * (uint64_t) search->parts / machines_of (search->places);
-    }
-  return memory;
-}
-
-static bool
-fits (const Search *search, const Need *need)
-{
-  uint64_t limit = search->places->options->host_bytes, host;
-  QmMemory memory;
-
-  if (need->state != PLANNED)
-    return false;
-  memory = memory_of (search, need, &host);
-  return memory.total <= search->bytes && (limit == 0 || host <= limit);
-}
-
-/* Finds the largest micro-batch that fits, from the smallest on: what is
- * planned on the way is asked for again in smaller places.  -1 where not even 1
- * does. */
+/* Predicts a way of one GPU at a micro-batch; what does not depend on how many
+ * passes there are, once for each type. */
 static QmStatus
-find_largest (const Search *search, size_t way, int *at, QmError *error)
+predict_alone (const Search *search, Need *need, QmError *error)
 {
-  QmStatus status = QM_OK;
-
-  *at = -1;
-  for (int i = 0; i < MOST_SIZES; i++)
-    {
-      Need *need;
-
-      if (i > 0
-          && (search->places->options->micro_batch > 0
-              || INT64_C (1) << i > search->share))
-        break;
-      status = plan_need (search->places, way, i, &need, error);
-      if (status != QM_OK || !fits (search, need))
-        break;
-      *at = i;
-    }
-  return status;
-}
-
-/* Predicts a way at a micro-batch; what does not depend on the number of GPUs,
- * once for each type. */
-static QmStatus
-predict (const Search *search,
-         Need *need,
-         int64_t micro_batch,
-         QmPrediction *prediction,
-         QmError *error)
-{
-  const QmLevel *level = search->places->options->level;
-  QmWork work = *need->work;
   QmStatus status = QM_OK;
 
   if (need->gpu != search->gpu)
     {
       need->gpu = NULL;
-      status =
-          qm_predict_alone (&work, &search->speeds, level, &need->alone, error);
+      status = qm_predict_alone (need->work, &search->speeds,
+                                 search->places->options->level, &need->alone,
+                                 error);
     }
+  if (status == QM_OK)
+    need->gpu = search->gpu;
+  return status;
+}
+
+static int64_t
+passes_of (const Search *search, int at)
+{
+  int64_t size = micro_batch_at (search->places, at);
+
+  return (search->share + size - 1) / size;
+}
+
+static QmWork
+work_of (const Search *search, const Need *need, int at)
+{
+  QmWork work = *need->work;
+
+  work.samples = (double) search->share;
+  work.passes = (double) passes_of (search, at);
+  return work;
+}
+
+/* What the seconds of a way count as, so that it is only taken before others
+ * where it is worth it. */
+static double
+cost_of (const Search *search, size_t way, double seconds)
+{
+  const QmSearchConfig *config = &search->places->ways[way];
+  bool own = search->places->options->level->own;
+
+  if (config->offload)
+    return seconds / worth_offloading[own];
+  return config->sharding != QM_SHARDING_NONE ? seconds / worth_dividing[own]
+                                              : seconds;
+}
+
+/* Whether a way is one of those that are looked at here. */
+static bool
+takes (const Search *search, size_t way, bool checkpoint, bool offload)
+{
+  const QmPlacesOptions *options = search->places->options;
+  const QmSearchConfig *config = &search->places->ways[way];
+
+  return config->checkpoint == checkpoint && (!config->offload || offload)
+         && (search->speeds.gpus > 1 || config->offload
+             || config->sharding == QM_SHARDING_NONE)
+         && qm_plan_takes (options->config, options->recipe, config->sharding,
+                           config->offload, search->speeds.gpus);
+}
+
+/* Adds those ways that may fit at a micro-batch, of which the plan that keeps
+ * everything is said; *any: there are some. */
+static QmStatus
+add_candidates (Search *search,
+                bool checkpoint,
+                bool offload,
+                int at,
+                Need *need,
+                bool *any,
+                QmError *error)
+{
+  const QmPlaces *places = search->places;
+  const QmMemory *memory = &need->memory[search->target];
+  QmWork work;
+  QmStatus status = predict_alone (search, need, error);
+
+  *any = false;
   if (status != QM_OK)
     return status;
-  need->gpu = search->gpu;
-  work.samples = (double) search->share;
-  work.passes = (double) ((search->share + micro_batch - 1) / micro_batch);
-  *prediction = need->alone;
-  return qm_predict_step (&work, &search->speeds, level, prediction, error);
+  work = work_of (search, need, at);
+  for (size_t i = 0; i < places->n_ways; i++)
+    {
+      const QmSearchConfig *way = &places->ways[i];
+
+      if (!takes (search, i, checkpoint, offload)
+          || qm_least_bytes (memory, way, search->speeds.gpus) > search->bytes)
+        continue;
+      *any = true;
+      search->candidates[search->n++] = (Candidate){
+        i, at,
+        cost_of (search, i,
+                 qm_least_step (&work, &need->alone, way, &search->exchange,
+                                places->options->level))
+      };
+    }
+  return QM_OK;
+}
+
+/* All that may fit, from the smallest micro-batch on: what is planned on the
+ * way is asked for again in smaller places. */
+static QmStatus
+list_candidates (Search *search, bool offload, QmError *error)
+{
+  const QmPlacesOptions *options = search->places->options;
+  QmStatus status = QM_OK;
+
+  search->n = 0;
+  for (size_t way = options->checkpoint ? 1 : 0;
+       way < 2 && way < search->places->n_ways; way++)
+    for (int at = 0; at < MOST_SIZES; at++)
+      {
+        Need *need;
+        bool any;
+
+        if (at > 0
+            && (options->micro_batch > 0 || INT64_C (1) << at > search->share))
+          break;
+        status = plan_need (search->places, way, at, &need, error);
+        if (status != QM_OK)
+          return status;
+        if (need->state != PLANNED)
+          break;
+        status =
+            add_candidates (search, way == 1, offload, at, need, &any, error);
+        if (status != QM_OK)
+          return status;
+        if (!any)
+          break;
+      }
+  return status;
 }
 
 static void
 take (Search *search,
-      size_t way,
-      int at,
-      const Need *need,
+      const Candidate *candidate,
+      const QmMemory *memory,
       const QmPrediction *prediction)
 {
   QmPlaceFound *found = search->found;
-  int64_t micro_batch = micro_batch_at (search->places, at);
+  uint64_t gpus = (uint64_t) search->speeds.gpus;
 
-  search->at = at;
+  search->cost = cost_of (search, candidate->way, prediction->step);
   found->fits = true;
-  found->options = options_of (search->places, way, at);
+  found->options = options_of (search->places, candidate->way, candidate->at);
   found->options.target.architecture = qm_gpu_architecture (search->gpu);
-  found->accumulation = (search->share + micro_batch - 1) / micro_batch;
-  found->sharded = search->speeds.sharded;
+  found->options.ranks = search->speeds.gpus;
+  found->accumulation = passes_of (search, candidate->at);
   found->way = search->speeds.way;
   found->links_measured = search->speeds.links != NULL;
-  found->memory = memory_of (search, need, &found->host_bytes);
+  found->memory = *memory;
+  found->host_bytes = memory->host * gpus / machines_of (search->places);
   found->prediction = *prediction;
 }
 
-static bool
-is_faster (const Search *search, size_t way, const QmPrediction *prediction)
-{
-  const QmPlaceFound *found = search->found;
-  bool divides = search->speeds.sharded && !found->sharded;
-  bool offloads =
-      ways[way].offload != QM_SHARDING_NONE && !found->options.offload;
-  double worth = divides || offloads ? WORTH : 1;
-
-  return !found->fits || prediction->step < worth * found->prediction.step;
-}
-
-/* What a step takes at least at smaller micro-batches: a sample takes no less
- * there, but no part of the last pass need be empty. */
-static double
-least_below (const Search *search, int at, const QmPrediction *prediction)
-{
-  double size = (double) micro_batch_at (search->places, at);
-  double share = (double) search->share;
-
-  return prediction->step * share / (ceil (share / size) * size);
-}
-
-/* Takes the fastest micro-batch of a way, if it is faster than what was
- * found. */
+/* Of one GPU. */
 static QmStatus
-try_way (Search *search, size_t way, QmError *error)
+try_alone (Search *search, const Candidate *candidate, QmError *error)
 {
-  const QmPlaceFound *found = search->found;
-  double best = found->fits ? found->prediction.step : INFINITY;
+  uint64_t limit = search->places->options->host_bytes;
+  const QmMemory *memory;
   Need *need;
-  int at;
-  QmStatus status = find_largest (search, way, &at, error);
-
-  for (; at >= 0 && status == QM_OK; at--)
-    {
-      QmPrediction prediction;
-
-      status = plan_need (search->places, way, at, &need, error);
-      if (status == QM_OK)
-        status = predict (search, need, micro_batch_at (search->places, at),
-                          &prediction, error);
-      if (status != QM_OK)
-        break;
-      best = fmin (best, prediction.step);
-      if (is_faster (search, way, &prediction))
-        take (search, way, at, need, &prediction);
-      if (least_below (search, at, &prediction) >= best)
-        break;
-    }
-  return status;
-}
-
-static QmStatus
-note_smallest (const Search *search, size_t way, QmError *error)
-{
-  uint64_t host, total;
-  Need *need;
-  QmStatus status = plan_need (search->places, way, 0, &need, error);
+  QmPrediction prediction;
+  QmWork work;
+  QmStatus status =
+      plan_need (search->places, candidate->way, candidate->at, &need, error);
 
   if (status != QM_OK || need->state != PLANNED)
     return status;
-  total = memory_of (search, need, &host).total;
-  if (search->found->smallest == 0 || total < search->found->smallest)
-    search->found->smallest = total;
-  return QM_OK;
+  memory = &need->memory[search->target];
+  if (memory->total > search->bytes || (limit > 0 && memory->host > limit))
+    return QM_OK;
+  status = predict_alone (search, need, error);
+  if (status != QM_OK)
+    return status;
+  prediction = need->alone;
+  work = work_of (search, need, candidate->at);
+  status = qm_predict_step (&work, &search->speeds,
+                            search->places->options->level, &prediction, error);
+  if (status == QM_OK
+      && cost_of (search, candidate->way, prediction.step) < search->cost)
+    take (search, candidate, memory, &prediction);
+  return status;
 }
 
 /* Says of a step how long its passes and its update take by themselves: all
  * else is exchange. */
-static QmStatus
-part_step (const Search *search,
-           size_t way,
-           int at,
-           QmWayFound *ranked,
-           QmError *error)
+static void
+part_step (const QmWayFound *ranked, QmPrediction *prediction)
 {
-  QmPrediction *prediction = &ranked->prediction, alone;
   double passes = (double) ranked->accumulation;
-  Need *need;
-  QmStatus status = plan_need (search->places, way, at, &need, error);
 
-  if (status == QM_OK)
-    status = predict (search, need, ranked->micro_batch, &alone, error);
-  if (status != QM_OK)
-    return status;
-  prediction->update = alone.update;
-  prediction->pass =
-      fmin (alone.pass, (prediction->step - alone.update) / passes);
+  prediction->update = ranked->exchanged.update;
+  prediction->pass = fmin (ranked->exchanged.pass,
+                           (prediction->step - prediction->update) / passes);
   prediction->exchange =
       prediction->step - prediction->update - passes * prediction->pass;
+}
+
+/* Of several GPUs, from a plan that has their exchange and what they need for
+ * it. */
+static QmStatus
+find_ranked (Search *search,
+             const Candidate *candidate,
+             uint64_t bytes,
+             QmWayFound *ranked,
+             QmError *error)
+{
+  QmPlaces *places = search->places;
+  QmPlanOptions options = options_of (places, candidate->way, candidate->at);
+
+  options.ranks = search->speeds.gpus;
+  options.host_bytes = places->options->host_bytes * machines_of (places)
+                       / (uint64_t) options.ranks;
+  return qm_way_plans_find (places->ranked, search->target, &options, bytes,
+                            &search->exchange, places->options->level, ranked,
+                            error);
+}
+
+static QmStatus
+try_ranks (Search *search, const Candidate *candidate, QmError *error)
+{
+  QmWayFound ranked;
+  QmStatus status =
+      find_ranked (search, candidate, search->bytes, &ranked, error);
+
+  if (status != QM_OK || !ranked.fits
+      || cost_of (search, candidate->way, ranked.prediction.step)
+             >= search->cost)
+    return status;
+  part_step (&ranked, &ranked.prediction);
+  take (search, candidate, &ranked.memory, &ranked.prediction);
   return QM_OK;
 }
 
-/* What was found for several GPUs, as it is by a plan that has their exchange,
- * and that says what they need for it: at a smaller micro-batch, if it has to
- * be. */
-static QmStatus
-plan_ranks (Search *search, size_t way, QmError *error)
+static int
+compare_candidates (const void *first, const void *second)
 {
-  QmPlaces *places = search->places;
-  QmPlaceFound *found = search->found;
-  int machines = (int) machines_of (places), at = search->at;
-  QmExchange exchange =
-      qm_exchange_of (&search->speeds, places->options->level, NULL);
-  QmWayFound ranked = { 0 };
-  QmStatus status = QM_OK;
+  const Candidate *a = first, *b = second;
 
-  for (; at >= 0 && status == QM_OK && !ranked.fits; at--)
+  if (a->least < b->least || a->least > b->least)
+    return a->least < b->least ? -1 : 1;
+  if (a->way != b->way)
+    return a->way < b->way ? -1 : 1;
+  return a->at - b->at;
+}
+
+/* Takes the best of what may fit: those that take least are planned first, and
+ * what takes no less than what was found is not. */
+static QmStatus
+try_ways (Search *search, bool offload, QmError *error)
+{
+  QmStatus status = list_candidates (search, offload, error);
+
+  if (status == QM_OK && search->n > 1)
+    qsort (search->candidates, search->n, sizeof search->candidates[0],
+           compare_candidates);
+  for (size_t i = 0; i < search->n && status == QM_OK; i++)
     {
-      QmPlanOptions options = options_of (places, way, at);
+      const Candidate *candidate = &search->candidates[i];
 
-      options.ranks = search->speeds.gpus;
-      options.host_bytes = places->options->host_bytes * (uint64_t) machines
-                           / (uint64_t) options.ranks;
-      if (search->speeds.sharded && !options.offload)
-        options.sharding = DIVIDED;
-      status = qm_way_plans_find (places->ranked, search->target, &options,
-                                  search->bytes, &exchange,
-                                  places->options->level, &ranked, error);
+      if (candidate->least >= WORTH_LOOKING * search->cost)
+        break;
+      status = search->speeds.gpus > 1 ? try_ranks (search, candidate, error)
+                                       : try_alone (search, candidate, error);
     }
-  if (status != QM_OK || !ranked.fits)
-    return status;
-  status = part_step (search, way, at + 1, &ranked, error);
-  found->options.micro_batch = ranked.micro_batch;
-  found->accumulation = ranked.accumulation;
-  found->memory = ranked.memory;
-  found->host_bytes =
-      ranked.memory.host * (uint64_t) search->speeds.gpus / (uint64_t) machines;
-  found->prediction = ranked.prediction;
   return status;
 }
 
-/* Finds a way for several GPUs, and takes it if it is faster than what was
- * found.  The closed formula knows of no exchange that is not hidden but by
- * others, so that it says less than a plan: what is no faster by it is not
+/* Bytes that a way takes at the smallest micro-batch; 0: it cannot be
  * planned. */
 static QmStatus
-try_ranks (Search *search, size_t way, QmError *error)
+bytes_of (Search *search, size_t way, uint64_t *bytes, QmError *error)
 {
-  QmPlaceFound *best = search->found, found = { 0 };
+  const Candidate candidate = { way, 0, 0 };
+  QmWayFound ranked = { 0 };
+  Need *need;
   QmStatus status;
 
-  search->found = &found;
-  status = try_way (search, way, error);
-  search->found = best;
-  if (status != QM_OK || !found.fits
-      || !is_faster (search, way, &found.prediction))
-    return status;
-  search->found = &found;
-  status = plan_ranks (search, way, error);
-  search->found = best;
-  if (status == QM_OK && is_faster (search, way, &found.prediction))
+  *bytes = 0;
+  if (search->speeds.gpus > 1)
     {
-      found.smallest = best->smallest;
-      found.measured = best->measured;
-      *best = found;
+      status = find_ranked (search, &candidate, 0, &ranked, error);
+      *bytes = ranked.memory.total;
+      return status;
     }
+  status = plan_need (search->places, way, 0, &need, error);
+  if (status == QM_OK && need->state == PLANNED)
+    *bytes = need->memory[search->target].total;
   return status;
 }
 
+/* What the smallest way takes, where none fits. */
 static QmStatus
-try_ways (Search *search, bool sharded, bool offload, QmError *error)
+note_smallest (Search *search, QmError *error)
 {
+  uint64_t *smallest = &search->found->smallest;
+  const QmPlaces *places = search->places;
   QmStatus status = QM_OK;
 
-  search->speeds.sharded = sharded;
-  search->parts = sharded ? search->speeds.gpus : 1;
-  for (size_t i = 0; i < N_WAYS && status == QM_OK; i++)
+  for (size_t i = places->n_ways; i-- > 0 && status == QM_OK;)
     {
-      if ((ways[i].offload != QM_SHARDING_NONE) != offload
-          || (search->places->options->checkpoint && !ways[i].checkpoint)
-          || (search->places->naive && i > 0)
-          || !qm_plan_takes (search->places->options->config,
-                             search->places->options->recipe,
-                             sharded ? QM_SHARDING_ZERO_1 : ways[i].offload,
-                             offload, sharded ? search->parts : 1))
+      bool checkpoint = places->ways[i].checkpoint;
+      uint64_t bytes;
+      Need *need;
+
+      if ((places->options->checkpoint && !checkpoint)
+          || !takes (search, i, checkpoint, true))
         continue;
-      status = search->speeds.gpus > 1 ? try_ranks (search, i, error)
-                                       : try_way (search, i, error);
-      if (status == QM_OK)
-        status = note_smallest (search, i, error);
+      status = plan_need (search->places, checkpoint ? 1 : 0, 0, &need, error);
+      if (status != QM_OK || need->state != PLANNED
+          || (*smallest > 0
+              && qm_least_bytes (&need->memory[search->target],
+                                 &places->ways[i], search->speeds.gpus)
+                     >= *smallest))
+        continue;
+      status = bytes_of (search, i, &bytes, error);
+      if (bytes > 0 && (*smallest == 0 || bytes < *smallest))
+        *smallest = bytes;
     }
   return status;
 }
@@ -558,20 +596,6 @@ refuse (const QmPlacesOptions *options,
   return QM_OK;
 }
 
-/* Whether offloading may help what fits without: GPUs that divide states and
- * yet compute activations twice, or wait much for each other.  Not where it is
- * unknown how they are connected to the host. */
-static bool
-is_slow_for_want_of_memory (const Search *search)
-{
-  const QmPlaceFound *found = search->found;
-
-  return found->sharded && search->speeds.host.copies > 0
-         && (found->options.checkpoint
-             || found->prediction.exchange
-                    > found->prediction.step * MUCH_EXCHANGE);
-}
-
 QmStatus
 qm_places_find (QmPlaces *places,
                 const QmGpu *gpu,
@@ -581,10 +605,13 @@ qm_places_find (QmPlaces *places,
                 QmPlaceFound *found,
                 QmError *error)
 {
-  Search search = {
-    .places = places, .gpu = gpu, .bytes = bytes, .found = found, .parts = 1
-  };
+  Search search = { .places = places,
+                    .gpu = gpu,
+                    .bytes = bytes,
+                    .cost = INFINITY,
+                    .found = found };
   int machines = (int) machines_of (places);
+  bool lanes;
   QmStatus status;
 
   memset (found, 0, sizeof *found);
@@ -605,11 +632,14 @@ qm_places_find (QmPlaces *places,
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "nothing was planned for compute capability %d",
                          search.speeds.architecture);
-  status = try_ways (&search, false, false, error);
-  if (status == QM_OK && gpus > 1 && !places->naive)
-    status = try_ways (&search, true, false, error);
-  if (status == QM_OK && !places->naive
-      && (!found->fits || is_slow_for_want_of_memory (&search)))
-    status = try_ways (&search, gpus > 1, true, error);
+  search.exchange =
+      qm_exchange_of (&search.speeds, places->options->level, NULL);
+  lanes = search.speeds.host.copies > 0;
+  status = try_ways (&search, lanes, error);
+  /* Where the lanes to the host are not known, that is the reason. */
+  if (status == QM_OK && !found->fits && !lanes && !places->naive)
+    status = try_ways (&search, true, error);
+  if (status == QM_OK && !found->fits)
+    status = note_smallest (&search, error);
   return status;
 }

@@ -5,29 +5,20 @@
  *
  * What a way needs and does at a micro-batch is planned once, when it is asked
  * for first: plans differ between architectures in the workspace alone, and
- * between numbers of GPUs in how many passes a step has.  What is the fastest
- * of several GPUs by that is timed by a plan with their exchange
- * (engine/ways.h), at a smaller micro-batch if that needs more memory.
+ * between numbers of GPUs in how many passes a step has.  What several GPUs do
+ * is timed by a plan with their exchange (engine/ways.h).
  *
- * In a place the first of these that fits is taken:
+ * Ways are those of the search (engine/search.h): every GPU holds all of the
+ * model, or n GPUs divide what ZeRO 1 to 3 and FSDP 2 and 3 divide, and what is
+ * divided, or what one GPU has of it, may be in the memory of the host; each
+ * without or with checkpointing, at micro-batches that are powers of two.  The
+ * fastest is taken of those that fit, but dividing has to make a step shorter
+ * by a hundredth, and offloading by a twentieth, of other software by a
+ * twentieth and a fifth.  Naive settings are what comes off the shelf: they
+ * have one way, divide nothing, and vary in the micro-batch alone.
  *
- *   1. every GPU holds all of the model;
- *   2. n GPUs divide what a way keeps of the model (weights, master weights,
- *      gradients and optimizer states), as stage 3 of ZeRO does (Rajbhandari et
- *      al. 2019, section 5.3): bytes = states / n + (bytes - states);
- *   3. the same, and states are in the memory of the host (ZeRO 2, FSDP 3).
- *
- * The second is also taken where it is faster than the first by a twentieth,
- * since it leaves room for larger micro-batches; and where it waits for its
- * exchange for more than a tenth of the time, or computes activations twice,
- * the third, if that is faster by a twentieth, too.
- *
- * Of the ways to do so, without or with checkpointing, at micro-batches that
- * are powers of two, the fastest: the largest micro-batch that fits, or half of
- * it and so on as long as that may be faster: where a share is no multiple of
- * it, the last pass is not full.  Naive settings are what comes off
- * the shelf: they have one way, divide nothing, and vary in the micro-batch
- * alone.
+ * A way is planned where it may be the best by what it takes at least
+ * (engine/places-least.h).
  */
 
 #ifndef QM_ENGINE_PLACES_H
@@ -71,7 +62,6 @@ typedef struct QmPlaceFound
   uint64_t smallest; /* bytes of a GPU that the smallest way takes */
   QmPlanOptions options;
   int64_t accumulation;     /* passes of each GPU in a step */
-  bool sharded;             /* states are divided */
   QmWay way;                /* between several GPUs */
   bool links_measured;      /* what they take to exchange was */
   QmMemory memory;          /* of each GPU, with its part of the host's */

@@ -287,7 +287,7 @@ qm_predict_ranks (const QmWork *work,
                   const QmExchange *exchange,
                   const QmLevel *level,
                   QmPrediction *prediction,
-                  double *total,
+                  QmExchanged *exchanged,
                   QmError *error)
 {
   size_t units = n_units (work);
@@ -309,11 +309,13 @@ qm_predict_ranks (const QmWork *work,
     status = predict_without (work, exchange->speeds, level, prediction, error);
   if (status == QM_OK)
     status = qm_predict_rows (work, exchange->speeds, level, seconds, error);
+  if (status == QM_OK && exchanged != NULL)
+    *exchanged = (QmExchanged){ 0, prediction->pass, prediction->update };
   if (status == QM_OK && work->n_order > 0)
     conclude (work, exp (level->constants[exchange->speeds->spread]), &rows,
               do_step (&rows, prediction), prediction);
-  if (total != NULL)
-    *total = rows.total;
+  if (exchanged != NULL)
+    exchanged->total = rows.total;
   free (seconds);
   return status;
 }

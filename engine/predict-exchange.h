@@ -51,17 +51,24 @@ double qm_exchange_seconds (const QmExchange *exchange,
                             QmLinksOp collective,
                             double bytes);
 
+/* Of a step of several GPUs: the seconds that its exchanges take, hidden or
+ * not, and how long a pass and an update take if exchanging takes no time. */
+typedef struct QmExchanged
+{
+  double total, pass, update;
+} QmExchanged;
+
 /* Predicts a step of work that was planned for the ranks of `exchange`, of
  * which each has its own part of what is divided; else as qm_predict().
  * prediction->pass is of one that is not the last of a step, where there are
  * others; prediction->exchange is what of a step is exchange that nothing
- * hides; *total, which may be NULL, the seconds that a step's exchanges take.
- * QM_STATUS_INVALID where the work has other ranks than the machine. */
+ * hides.  *exchanged may be NULL.  QM_STATUS_INVALID where the work has other
+ * ranks than the machine. */
 QmStatus qm_predict_ranks (const QmWork *work,
                            const QmExchange *exchange,
                            const QmLevel *level,
                            QmPrediction *prediction,
-                           double *total,
+                           QmExchanged *exchanged,
                            QmError *error);
 
 #endif

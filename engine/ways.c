@@ -31,13 +31,13 @@ take_plan (const QmPlan *plan,
            QmError *error)
 {
   QmPrediction prediction;
+  QmExchanged exchanged;
   QmWork *work;
-  double total;
   QmStatus status = qm_work_new (plan, &work, error);
 
   if (status == QM_OK)
-    status =
-        qm_predict_ranks (work, exchange, level, &prediction, &total, error);
+    status = qm_predict_ranks (work, exchange, level, &prediction, &exchanged,
+                               error);
   qm_work_free (work);
   if (status != QM_OK)
     return status;
@@ -49,7 +49,7 @@ take_plan (const QmPlan *plan,
   found->accumulation = plan->accumulation;
   found->memory = plan->memory;
   found->prediction = prediction;
-  found->total = total;
+  found->exchanged = exchanged;
   return QM_OK;
 }
 
@@ -387,7 +387,7 @@ qm_way_plans_find (QmWayPlans *plans,
   work = work_of (planned->work, options->ranks, (double) found->accumulation,
                   rows);
   status = qm_predict_ranks (&work, exchange, level, &found->prediction,
-                             &found->total, error);
+                             &found->exchanged, error);
   free (rows);
   return status;
 }

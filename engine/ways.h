@@ -17,7 +17,7 @@ typedef struct QmWayFound
   int64_t micro_batch, accumulation;
   QmMemory memory; /* of each GPU */
   QmPrediction prediction;
-  double total; /* seconds that a step's exchanges take, hidden or not */
+  QmExchanged exchanged;
 } QmWayFound;
 
 /* Finds it for a way, `options`, of which ranks are those of the exchange, on

@@ -307,8 +307,10 @@ class Predict(unittest.TestCase):
             self.check_lines(lines, model, 'tuned')
             ways |= {(line['sharding'], line['offloading'])
                      for line in lines if line.get('fits')}
-        self.assertEqual(ways, {('none', False), ('zero_3', False),
-                                ('zero_2', True), ('fsdp_3', True)})
+        # Somewhere each is the best.
+        self.assertEqual(ways, {('none', False)} | {
+            (way, offloading) for offloading in (False, True)
+            for way in ('zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3')})
 
     def test_levels(self):
         for level in ('engine', 'cuda', 'eager', 'naive'):
@@ -449,9 +451,11 @@ class OneFormula(unittest.TestCase):
                     self.assertTrue(named.get('fits'), named)
                     for key in ('link', 'accumulation', 'bound'):
                         self.assertEqual(named[key], place[key])
+                    # Places scale what was planned for two GPUs, of which
+                    # each starts as many calls for its part of an update.
                     for key in ('step_s', 'days', 'days_low', 'days_high'):
                         self.assertAlmostEqual(named[key] / place[key], 1,
-                                               delta=1e-4)
+                                               delta=1e-3)
                     self.assertAlmostEqual(
                         named['memory_bytes']['total']
                         / place['memory_bytes']['total'], 1, delta=1e-3)

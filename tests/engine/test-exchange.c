@@ -107,16 +107,17 @@ exposed_with (double taken, double seconds, double *call)
   QmWorkRow row;
   QmWorkCall order[6];
   QmWork work = work_of (&row, order);
-  double total;
+  QmExchanged exchanged;
 
   speeds.latency = 0;
   speeds.exchange = 1e9 / seconds;
   CHECK_INT (qm_predict_rows (&work, &speeds, level, call, NULL), QM_OK);
   *call *= 1 + speeds.slower;
-  CHECK_INT (qm_predict_ranks (&work, &exchange, level, &prediction, &total,
+  CHECK_INT (qm_predict_ranks (&work, &exchange, level, &prediction, &exchanged,
                                NULL),
              QM_OK);
-  CHECK_NEAR (total, seconds, 1e-9);
+  CHECK_NEAR (exchanged.total, seconds, 1e-9);
+  CHECK_NEAR (exchanged.pass, 3 * *call, 1e-9);
   CHECK_NEAR (prediction.pass, 3 * *call, 1e-9);
   CHECK_NEAR (prediction.step, 9 * *call + prediction.exchange, 1e-9);
   return prediction.exchange;
@@ -186,7 +187,7 @@ test_ways (void)
                  QM_OK);
       fitted += slow.fits;
       CHECK (slow.prediction.exchange > 0);
-      CHECK (slow.prediction.exchange <= slow.total * (1 + 1e-9));
+      CHECK (slow.prediction.exchange <= slow.exchanged.total * (1 + 1e-9));
       speeds.exchange *= 20;
       CHECK_INT (find ("pythia-410m", "rtx4090", &speeds, NULL, &configs[i],
                        &fast),

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The settings that are found for a place are the best there are: nothing that
- * fits is more than 2 % faster, of all ways and micro-batches, which are tried
- * here one by one; but dividing and offloading have to be worth it by a
- * twentieth, and offloading is only asked for where GPUs divide and compute
- * activations twice. */
+ * fits is more than half a percent faster, of all ways of the search and all
+ * micro-batches, which are tried here one by one; but dividing has to be worth
+ * it by a hundredth, and offloading by a twentieth, of other software by a
+ * twentieth and a fifth. */
 
 #include "data/architecture.h"
+#include "engine/places-least.h"
 #include "engine/places.h"
+#include "engine/search.h"
 #include "engine/ways.h"
 #include "tests/data/check.h"
 
@@ -17,8 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH  1.02
-#define WORTH   1.053 /* a twentieth, the other way round */
+#define ENOUGH  1.005
 #define N_SIZES 10
 
 static QmCatalog *catalog;
@@ -29,64 +30,46 @@ static const int architectures[] = {
 #define N_ARCHITECTURES (sizeof architectures / sizeof architectures[0])
 static const int numbers[] = { 1, 2, 4, 8 };
 
-static const struct
-{
-  bool checkpoint;
-  QmSharding offload;
-} ways[] = {
-  { false, QM_SHARDING_NONE },   { true, QM_SHARDING_NONE },
-  { false, QM_SHARDING_ZERO_2 }, { true, QM_SHARDING_ZERO_2 },
-  { false, QM_SHARDING_FSDP_3 }, { true, QM_SHARDING_FSDP_3 },
-};
-#define N_WAYS (sizeof ways / sizeof ways[0])
-
-/* A way at a micro-batch. */
-typedef struct Tried
-{
-  QmMemory memory[N_ARCHITECTURES];
-  uint64_t staging;
-  QmWork *work;
-  QmPrediction alone;
-} Tried;
-
 /* All of a model. */
 typedef struct All
 {
   QmPlacesOptions options;
-  Tried tried[N_WAYS][N_SIZES];
+  QmSearchConfig ways[QM_SEARCH_MOST];
+  size_t n_ways;
   QmTarget targets[N_ARCHITECTURES];
   QmWayPlans *ranked; /* plans of several GPUs */
+  /* Of one, by target. */
+  QmPlan *plans[QM_SEARCH_MOST][N_SIZES];
+  QmMemory memory[QM_SEARCH_MOST][N_SIZES][N_ARCHITECTURES];
+  QmWork *work[QM_SEARCH_MOST][N_SIZES];
+  /* Of those that keep everything, on the GPU in hand. */
+  QmPrediction alone[2][N_SIZES];
 } All;
 
-static Tried
-plan (const QmPlacesOptions *options, size_t way, int64_t micro_batch)
+static QmPlanOptions
+options_of (const All *all, size_t way, int at, int gpus)
 {
-  bool eager = strcmp (options->level->name, "eager") == 0;
-  QmTarget targets[N_ARCHITECTURES];
-  QmPlanOptions plan_options = {
-    .micro_batch = micro_batch,
-    .methods = eager ? QM_METHOD_KERNELS | QM_METHOD_TF32 : QM_METHOD_ALL,
-    .checkpoint = ways[way].checkpoint,
-    .loss_rows = qm_level_loss_rows (options->level->name),
-    .sharding = ways[way].offload,
-    .offload = ways[way].offload != QM_SHARDING_NONE,
-  };
-  Tried tried = { 0 };
-  QmError error = { 0 };
-  QmPlan *plan = NULL;
+  const QmLevel *level = all->options.level;
 
-  for (size_t i = 0; i < N_ARCHITECTURES; i++)
-    targets[i] = (QmTarget){ QM_DEVICE_CUDA, architectures[i] };
-  plan_options.target = targets[0];
-  if (qm_plan_new (options->config, options->recipe, &plan_options, &plan,
-                   &error)
-      != QM_OK)
-    return tried; /* too large for any memory */
-  qm_plan_memories (plan, targets, N_ARCHITECTURES, tried.memory);
-  tried.staging = plan->host.staging;
-  CHECK_INT (qm_work_new (plan, &tried.work, &error), QM_OK);
-  qm_plan_free (plan);
-  return tried;
+  return (QmPlanOptions){
+    .target = all->targets[0],
+    .micro_batch = INT64_C (1) << at,
+    .methods = qm_level_methods (level),
+    .checkpoint = all->ways[way].checkpoint,
+    .loss_rows = qm_level_loss_rows (level->name),
+    .ranks = gpus,
+    .sharding = all->ways[way].sharding,
+    .offload = all->ways[way].offload,
+  };
+}
+
+/* Of one GPU nothing is divided. */
+static bool
+takes (const All *all, size_t way, int gpus)
+{
+  const QmSearchConfig *config = &all->ways[way];
+
+  return gpus > 1 || config->offload || config->sharding == QM_SHARDING_NONE;
 }
 
 static All *
@@ -94,6 +77,8 @@ all_of (const char *model_id, const char *level)
 {
   const QmModel *model = qm_catalog_model (catalog, model_id);
   All *all = calloc (1, sizeof *all);
+  QmSearchConfig list[QM_SEARCH_MOST];
+  size_t n = qm_search_configurations (QM_SEARCH_ALL, 2, list);
 
   all->options = (QmPlacesOptions){
     .config = &model->config,
@@ -101,11 +86,27 @@ all_of (const char *model_id, const char *level)
     .calibration = &calibration,
     .level = qm_calibration_level (&calibration, level),
   };
-  for (size_t i = 0; i < N_WAYS; i++)
-    for (int j = 0; j < N_SIZES; j++)
-      all->tried[i][j] = plan (&all->options, i, INT64_C (1) << j);
   for (size_t i = 0; i < N_ARCHITECTURES; i++)
     all->targets[i] = (QmTarget){ QM_DEVICE_CUDA, architectures[i] };
+  for (size_t i = 0; i < n; i++)
+    if (list[i].methods != 0)
+      all->ways[all->n_ways++] = list[i];
+  CHECK_INT (all->n_ways, 22);
+  for (size_t i = 0; i < all->n_ways; i++)
+    for (int j = 0; takes (all, i, 1) && j < N_SIZES; j++)
+      {
+        const QmPlanOptions options = options_of (all, i, j, 1);
+
+        /* Others are too large for any memory. */
+        if (qm_plan_new (&model->config, &model->recipe, &options,
+                         &all->plans[i][j], NULL)
+            != QM_OK)
+          continue;
+        qm_plan_memories (all->plans[i][j], all->targets, N_ARCHITECTURES,
+                          all->memory[i][j]);
+        CHECK_INT (qm_work_new (all->plans[i][j], &all->work[i][j], NULL),
+                   QM_OK);
+      }
   CHECK_INT (qm_way_plans_new (&model->config, &model->recipe, all->targets,
                                N_ARCHITECTURES, &all->ranked, NULL),
              QM_OK);
@@ -115,146 +116,134 @@ all_of (const char *model_id, const char *level)
 static void
 all_free (All *all)
 {
-  for (size_t i = 0; i < N_WAYS; i++)
+  for (size_t i = 0; i < all->n_ways; i++)
     for (int j = 0; j < N_SIZES; j++)
-      qm_work_free (all->tried[i][j].work);
+      {
+        qm_plan_free (all->plans[i][j]);
+        qm_work_free (all->work[i][j]);
+      }
   qm_way_plans_free (all->ranked);
   free (all);
 }
 
-/* What each GPU needs, of n that divide what is kept of the model. */
-static double
-bytes_of (const Tried *tried, size_t architecture, int n)
+/* What a way takes at least is no more than what it takes. */
+static void
+check_least (const All *all,
+             const QmExchange *exchange,
+             size_t target,
+             size_t way,
+             int at,
+             uint64_t bytes,
+             double step)
 {
-  const QmMemory *m = &tried->memory[architecture];
-  double states =
-      (double) (m->weights + m->master + m->gradients + m->optimizer);
+  const QmSearchConfig *config = &all->ways[way];
+  size_t whole = config->checkpoint ? 1 : 0;
+  int gpus = exchange->speeds->gpus;
+  int64_t passes = (all->options.recipe->batch_size + gpus - 1) / gpus;
+  QmWork work = *all->work[whole][at];
 
-  return (double) m->total - states + states / n;
+  passes = (passes + (INT64_C (1) << at) - 1) / (INT64_C (1) << at);
+  work.passes = (double) passes;
+  CHECK (qm_least_bytes (&all->memory[whole][at][target], config, gpus)
+         <= bytes);
+  CHECK (qm_least_step (&work, &all->alone[whole][at], config, exchange,
+                        all->options.level)
+         <= step * 1.0001);
 }
 
-/* The same of several GPUs, of which plans have the exchange. */
+/* Seconds of a step; infinite where it does not fit. */
 static double
-best_of_ranks (All *all,
-               const QmSpeeds *speeds,
-               double bytes,
-               size_t architecture,
-               bool sharded,
-               bool offload)
+step_of (All *all,
+         const QmSpeeds *speeds,
+         uint64_t bytes,
+         size_t target,
+         size_t way,
+         int at)
 {
   const QmLevel *level = all->options.level;
   const QmExchange exchange = qm_exchange_of (speeds, level, NULL);
-  int64_t batch = all->options.recipe->batch_size;
-  int64_t share = (batch + speeds->gpus - 1) / speeds->gpus;
-  double best = INFINITY;
+  const QmPlanOptions options = options_of (all, way, at, speeds->gpus);
+  QmPrediction prediction;
+  QmWayFound found;
+  QmWork work;
+  int64_t passes = (all->options.recipe->batch_size + options.micro_batch - 1)
+                   / options.micro_batch;
 
-  for (size_t i = 0; i < N_WAYS; i++)
-    for (int j = 0; j < N_SIZES && INT64_C (1) << j <= share; j++)
-      {
-        const QmPlanOptions options = {
-          .micro_batch = INT64_C (1) << j,
-          .methods = qm_level_methods (level),
-          .checkpoint = ways[i].checkpoint,
-          .loss_rows = qm_level_loss_rows (level->name),
-          .ranks = speeds->gpus,
-          .sharding = offload   ? ways[i].offload
-                      : sharded ? QM_SHARDING_ZERO_3
-                                : QM_SHARDING_NONE,
-          .offload = offload,
-        };
-        QmWayFound found;
-
-        if ((ways[i].offload != QM_SHARDING_NONE) == offload
-            && qm_way_plans_find (all->ranked, architecture, &options,
-                                  (uint64_t) bytes, &exchange, level, &found,
-                                  NULL)
-                   == QM_OK
-            && found.fits)
-          best = fmin (best, found.prediction.step);
-      }
-  return best;
-}
-
-/* The least seconds of a step, all states on the GPU, or also with the host's
- * memory; infinite where nothing fits. */
-static double
-best_of (All *all,
-         QmSpeeds *speeds,
-         double bytes,
-         size_t architecture,
-         bool sharded,
-         bool offload)
-{
-  int64_t batch = all->options.recipe->batch_size;
-  int64_t share = (batch + speeds->gpus - 1) / speeds->gpus;
-  double best = INFINITY;
-
-  speeds->sharded = sharded;
   if (speeds->gpus > 1)
-    return best_of_ranks (all, speeds, bytes, architecture, sharded, offload);
-  for (size_t i = 0; i < N_WAYS; i++)
-    for (int j = 0; j < N_SIZES && INT64_C (1) << j <= share; j++)
-      {
-        const Tried *tried = &all->tried[i][j];
-        QmPrediction prediction = tried->alone;
-        int64_t size = INT64_C (1) << j;
-        QmWork work;
-
-        if (tried->work == NULL
-            || (ways[i].offload != QM_SHARDING_NONE) != offload
-            || bytes_of (tried, architecture, sharded ? speeds->gpus : 1)
-                   > bytes)
-          continue;
-        work = *tried->work;
-        work.samples = (double) share;
-        work.passes = (double) ((share + size - 1) / size);
-        if (qm_predict_step (&work, speeds, all->options.level, &prediction,
-                             NULL)
-            == QM_OK)
-          best = fmin (best, prediction.step);
-      }
-  return best;
+    {
+      if (qm_way_plans_find (all->ranked, target, &options, bytes, &exchange,
+                             level, &found, NULL)
+              != QM_OK
+          || !found.fits)
+        return INFINITY;
+      check_least (all, &exchange, target, way, at, found.memory.total,
+                   found.prediction.step);
+      return found.prediction.step;
+    }
+  if (all->work[way][at] == NULL || all->memory[way][at][target].total > bytes)
+    return INFINITY;
+  work = *all->work[way][at];
+  work.passes = (double) passes;
+  if (qm_predict (&work, speeds, level, &prediction, NULL) != QM_OK)
+    return INFINITY;
+  check_least (all, &exchange, target, way, at,
+               all->memory[way][at][target].total, prediction.step);
+  return prediction.step;
 }
 
-static void
-predict_alone (All *all, const QmSpeeds *speeds)
+/* The seconds of a way as they are compared. */
+static double
+cost_of (const QmLevel *level, bool offload, QmSharding sharding, double step)
 {
-  for (size_t i = 0; i < N_WAYS; i++)
-    for (int j = 0; j < N_SIZES; j++)
-      if (all->tried[i][j].work != NULL)
-        CHECK_INT (qm_predict_alone (all->tried[i][j].work, speeds,
-                                     all->options.level,
-                                     &all->tried[i][j].alone, NULL),
-                   QM_OK);
+  return step
+         / (offload                        ? (level->own ? 0.95 : 0.8)
+            : sharding != QM_SHARDING_NONE ? (level->own ? 0.99 : 0.95)
+                                           : 1);
+}
+
+static double
+best_of (All *all, const QmSpeeds *speeds, uint64_t bytes, size_t target)
+{
+  int64_t batch = all->options.recipe->batch_size;
+  int64_t share = (batch + speeds->gpus - 1) / speeds->gpus;
+  double best = INFINITY;
+
+  for (size_t i = 0; i < all->n_ways; i++)
+    for (int j = 0; takes (all, i, speeds->gpus) && j < N_SIZES
+                    && INT64_C (1) << j <= share;
+         j++)
+      best = fmin (best, cost_of (all->options.level, all->ways[i].offload,
+                                  all->ways[i].sharding,
+                                  step_of (all, speeds, bytes, target, i, j)));
+  return best;
 }
 
 /* Whether something is found. */
 static bool
 check_place (All *all, QmPlaces *places, const QmGpu *gpu, int n)
 {
-  double bytes = floor (gpu->memory_gib * 0.98 * 0x1p30), whole, divided, best;
-  size_t architecture = 0;
+  uint64_t bytes = (uint64_t) floor (gpu->memory_gib * 0.98 * 0x1p30);
+  const QmLevel *level = all->options.level;
+  size_t target = 0;
+  double best, cost;
   QmPlaceFound found;
   QmSpeeds speeds;
   QmStatus status = qm_places_find (places, gpu, n, QM_INTERCONNECT_OF_GPU,
-                                    (uint64_t) bytes, &found, NULL);
+                                    bytes, &found, NULL);
 
   if (qm_speeds_of_gpu (&calibration, gpu, n, QM_INTERCONNECT_OF_GPU, &speeds,
                         NULL)
       != QM_OK)
     return false;
-  if (n == 1)
-    predict_alone (all, &speeds);
-  while (architectures[architecture] != speeds.architecture)
-    architecture++;
-  whole = best_of (all, &speeds, bytes, architecture, false, false);
-  divided = n > 1 ? best_of (all, &speeds, bytes, architecture, true, false)
-                  : INFINITY;
-  best = fmin (whole, divided);
-  if (isinf (best) || (found.sharded && found.options.checkpoint)
-      || found.options.offload)
-    best = fmin (best, best_of (all, &speeds, bytes, architecture, n > 1, true)
-                           * (found.options.offload ? 1 : WORTH));
+  while (architectures[target] != speeds.architecture)
+    target++;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < N_SIZES; j++)
+      if (all->work[i][j] != NULL)
+        CHECK_INT (qm_predict_alone (all->work[i][j], &speeds, level,
+                                     &all->alone[i][j], NULL),
+                   QM_OK);
+  best = best_of (all, &speeds, bytes, target);
   /* Some have no bf16, or are part of a machine of their own. */
   if (status != QM_OK)
     {
@@ -264,13 +253,16 @@ check_place (All *all, QmPlaces *places, const QmGpu *gpu, int n)
   CHECK (found.fits == (best < INFINITY));
   if (!found.fits)
     return false;
-  if (!found.sharded && !found.options.offload)
-    best = fmin (whole, divided * WORTH);
-  if (found.prediction.step > best * ENOUGH)
-    fprintf (stderr, "%d x %s takes %.3f of the best, micro-batch %lld\n", n,
-             gpu->id, found.prediction.step / best,
-             (long long) found.options.micro_batch);
-  CHECK (found.prediction.step <= best * ENOUGH);
+  cost = cost_of (level, found.options.offload, found.options.sharding,
+                  found.prediction.step);
+  if (cost > best * ENOUGH)
+    fprintf (stderr, "%d x %s takes %.4f of the best, micro-batch %lld, %s\n",
+             n, gpu->id, cost / best, (long long) found.options.micro_batch,
+             qm_sharding_name (found.options.sharding));
+  CHECK (cost <= best * ENOUGH);
+  /* Nothing is told that is not so. */
+  CHECK (found.memory.total <= bytes);
+  CHECK (cost >= best * 0.999999);
   return true;
 }
 
