@@ -360,6 +360,11 @@ test_labels (void)
                           .length = 260,
                           .vertical = TRUE },
                  "30 40 50 60");
+  /* Less than a decade, and no room for the third label. */
+  assert_labels (&(Case){ .axis = MONEY (TRUE),
+                          .range = { 600, 3600, -HUGE_VAL, TRUE },
+                          .length = 110 },
+                 "$1k $2k");
   assert_labels (&(Case){ .axis = NUMBER (FALSE),
                           .range = { 0, 4e12, 0, FALSE },
                           .length = 300 },

@@ -300,6 +300,12 @@ list_rules (const QmPlotRange *range, Rule rules[MAX_RULES])
     for (guint i = 0; i < G_N_ELEMENTS (mantissas); i++)
       rules[n++] =
           (Rule){ .kind = RULE_STEPS, .mantissa = mantissas[i], .exponent = e };
+  /* Where steps are too close at the upper end. */
+  if (range->log && decades < 1)
+    {
+      rules[n++] = (Rule){ .kind = RULE_ONE_TWO_FIVE, .stride = 1 };
+      rules[n++] = (Rule){ .kind = RULE_ONE_THREE, .stride = 1 };
+    }
   return n;
 }
 
