@@ -77,7 +77,8 @@ qm_term_find (const char *id, QmTerm *term)
   for (guint i = 0; i < G_N_ELEMENTS (entries); i++)
     if (g_str_equal (entries[i].id, id))
       {
-        *term = (QmTerm){ _ (entries[i].name), _ (entries[i].text) };
+        *term =
+            (QmTerm){ entries[i].id, _ (entries[i].name), _ (entries[i].text) };
         return TRUE;
       }
   return FALSE;

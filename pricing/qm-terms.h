@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 /* A term, in the user's language. */
 typedef struct
 {
+  const char *id;
   const char *name; /* as it is written on its own */
   const char *text; /* what it means: whole sentences */
 } QmTerm;

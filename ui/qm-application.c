@@ -5,6 +5,7 @@
 #include "ui/qm-application.h"
 
 #include "data/datadir.h"
+#include "pricing/qm-terms.h"
 #include "pricing/quotes/qm-quote-store.h"
 #include "ui/qm-guide.h"
 #include "ui/qm-window.h"
@@ -225,13 +226,12 @@ guide_shown_cb (GObject *parent, GAsyncResult *result, gpointer user_data)
   qm_window_add_toast (window, text);
 }
 
+/* The guide, at the place of a term or, with NULL, at its beginning. */
 static void
-guide_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+open_guide (GtkApplication *application, const char *term)
 {
-  GtkWindow *window =
-      gtk_application_get_active_window (GTK_APPLICATION (user_data));
+  GtkWindow *window = gtk_application_get_active_window (application);
   char folder[PATH_MAX];
-  g_autofree char *path = NULL;
   g_autofree char *uri = NULL;
 
   /* Dialogs lie over the window that shows what went wrong. */
@@ -240,16 +240,32 @@ guide_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
   if (window == NULL)
     return;
   if (qm_data_dir (folder, sizeof folder))
-    path = qm_guide_find (folder, g_get_language_names ());
-  if (path == NULL)
+    uri = qm_guide_find (folder, g_get_language_names (), term);
+  if (uri == NULL)
     {
       qm_window_add_toast (QM_WINDOW (window),
                            _ ("The user guide is not installed"));
       return;
     }
-  uri = g_filename_to_uri (path, NULL, NULL);
   gtk_show_uri_full (window, uri, GDK_CURRENT_TIME, NULL, guide_shown_cb,
                      g_object_ref (window));
+}
+
+static void
+guide_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  open_guide (user_data, NULL);
+}
+
+/* Other programs may ask, too, and for anything. */
+static void
+explain_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  const char *id = g_variant_get_string (parameter, NULL);
+  QmTerm term;
+
+  if (qm_term_find (id, &term))
+    open_guide (user_data, id);
 }
 
 static void
@@ -259,6 +275,7 @@ add_actions (QmApplication *self)
     { .name = "quit", .activate = quit_cb },
     { .name = "about", .activate = about_cb },
     { .name = "guide", .activate = guide_cb },
+    { .name = "explain", .activate = explain_cb, .parameter_type = "s" },
   };
   g_autoptr (GPropertyAction) color_scheme =
       g_property_action_new ("color-scheme", self, "color-scheme");

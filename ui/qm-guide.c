@@ -10,23 +10,31 @@
 
 /* (transfer full) (nullable) */
 static char *
-find_in (const char *folder, const char *language)
+find_in (const char *folder, const char *language, const char *term)
 {
   g_autofree char *path =
-      g_build_filename (folder, "guide", language, "index.html", NULL);
+      g_build_filename (folder, "guide", language,
+                        term != NULL ? "glossary.html" : "index.html", NULL);
+  g_autofree char *uri = NULL;
 
-  return g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer (&path)
-                                                    : NULL;
+  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return NULL;
+  uri = g_filename_to_uri (path, NULL, NULL);
+  if (uri == NULL || term == NULL)
+    return g_steal_pointer (&uri);
+  return g_strconcat (uri, "#", term, NULL);
 }
 
 char *
-qm_guide_find (const char *folder, const char *const *languages)
+qm_guide_find (const char *folder,
+               const char *const *languages,
+               const char *term)
 {
   g_return_val_if_fail (folder != NULL && languages != NULL, NULL);
 
   for (guint i = 0; languages[i] != NULL; i++)
     {
-      char *path;
+      char *uri;
 
       /* "C" is the last; words of the environment are no paths. */
       if (g_str_equal (languages[i], "C"))
@@ -34,9 +42,9 @@ qm_guide_find (const char *folder, const char *const *languages)
       if (languages[i][0] == '\0'
           || strspn (languages[i], LETTERS) != strlen (languages[i]))
         continue;
-      path = find_in (folder, languages[i]);
-      if (path != NULL)
-        return path;
+      uri = find_in (folder, languages[i], term);
+      if (uri != NULL)
+        return uri;
     }
-  return find_in (folder, "en");
+  return find_in (folder, "en", term);
 }

@@ -9,10 +9,13 @@
 
 G_BEGIN_DECLS
 
-/* The first page in the first of these languages that there is, as
- * g_get_language_names() has them, else in English, below a folder.
+/* Where the guide is below a folder, in the first of these languages that there
+ * is, as g_get_language_names() has them, else in English: its first page, or
+ * the place of its glossary that explains a term of qm_term_find().
  *
- * Returns: (transfer full) (nullable): its path; NULL: there is no guide. */
-char *qm_guide_find (const char *folder, const char *const *languages);
+ * Returns: (transfer full) (nullable): its URI; NULL: there is no guide. */
+char *qm_guide_find (const char *folder,
+                     const char *const *languages,
+                     const char *term);
 
 G_END_DECLS

@@ -31,6 +31,13 @@ G_DEFINE_FINAL_TYPE (QmTermsButton, qm_terms_button, ADW_TYPE_BIN)
 
 static GParamSpec *properties[N_PROPS];
 
+/* What opens is beside the window, not below the popover. */
+static void
+followed_cb (QmTermsButton *self)
+{
+  gtk_popover_popdown (GTK_POPOVER (self->popover));
+}
+
 /* The terms that there are.  (transfer full) */
 static GArray *
 list_terms (QmTermsButton *self)
@@ -49,8 +56,8 @@ list_terms (QmTermsButton *self)
   return list;
 }
 
-static void
-add_line (GtkBox *box, const char *text, const char *css_class)
+static GtkWidget *
+new_line (const char *text, const char *css_class)
 {
   GtkWidget *label = gtk_label_new (text);
 
@@ -59,7 +66,33 @@ add_line (GtkBox *box, const char *text, const char *css_class)
   gtk_label_set_max_width_chars (GTK_LABEL (label), WIDTH_CHARS);
   if (css_class != NULL)
     gtk_widget_add_css_class (label, css_class);
-  gtk_box_append (box, label);
+  return label;
+}
+
+/* A term as a heading, with the way to its place in the guide at the end. */
+static GtkWidget *
+new_heading (QmTermsButton *self, const QmTerm *term)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+  GtkWidget *name = new_line (term->name, "heading");
+  GtkWidget *link = gtk_button_new_with_label (_ ("In the guide"));
+  /* Translators: a term that the user guide explains. */
+  g_autofree char *label =
+      g_strdup_printf (_ ("%s in the user guide"), term->name);
+
+  gtk_widget_set_hexpand (name, TRUE);
+  gtk_box_append (GTK_BOX (box), name);
+  gtk_widget_add_css_class (link, "link");
+  gtk_widget_add_css_class (link, "qm-guide-link");
+  gtk_widget_set_valign (link, GTK_ALIGN_BASELINE);
+  gtk_widget_set_tooltip_text (link, label);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (link),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+  gtk_actionable_set_action_target (GTK_ACTIONABLE (link), "s", term->id);
+  gtk_actionable_set_action_name (GTK_ACTIONABLE (link), "app.explain");
+  g_signal_connect_swapped (link, "clicked", G_CALLBACK (followed_cb), self);
+  gtk_box_append (GTK_BOX (box), link);
+  return box;
 }
 
 static GtkWidget *
@@ -74,8 +107,8 @@ new_popover (QmTermsButton *self)
     {
       const QmTerm *term = &g_array_index (list, QmTerm, i);
 
-      add_line (GTK_BOX (box), term->name, "heading");
-      add_line (GTK_BOX (box), term->text, NULL);
+      gtk_box_append (GTK_BOX (box), new_heading (self, term));
+      gtk_box_append (GTK_BOX (box), new_line (term->text, NULL));
     }
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scrolled), box);
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scrolled),

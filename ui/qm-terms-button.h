@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* A small button beside words of the trade, which says in a popover what they
- * mean.  Assistive technology is told the words as its name, and what they mean
- * as its description. */
+ * mean, with a link for each that leads to its place in the user guide (the
+ * action app.explain).  Assistive technology is told the words as its name, and
+ * what they mean as its description. */
 
 #pragma once
 

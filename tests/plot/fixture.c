@@ -36,7 +36,7 @@ fixture_new_empty (void)
     "Budget $40,000"
   };
   data->y = (QmPlotAxis){
-    "Training time (days)", QM_PLOT_UNIT_DAYS, NULL, FALSE, NAN, NAN, NAN,
+    "Training time",   QM_PLOT_UNIT_TIME, NULL, FALSE, NAN, NAN, NAN,
     "Deadline 60 days"
   };
   data->recommended = data->selected = data->hovered = -1;

@@ -87,6 +87,56 @@ check_nice (const Case *c)
         is_one_of (ticks->major[i].value, mantissas, G_N_ELEMENTS (mantissas)));
 }
 
+/* Days that a label of a time says; NaN: it has a power of ten. */
+static double
+days_of (const char *label)
+{
+  static const struct
+  {
+    const char *name;
+    double days;
+  } units[] = { { "s", 1.0 / 86400 }, { "min", 1.0 / 1440 },
+                { "h", 1.0 / 24 },    { "day", 1 },
+                { "week", 7 },        { "month", 365.25 / 12 },
+                { "year", 365.25 } };
+  g_auto (GStrv) words = g_strsplit (label, " ", -1);
+  g_auto (GStrv) digits = g_strsplit (words[0], ",", -1);
+  g_autofree char *number = g_strjoinv (NULL, digits);
+  char *end;
+  double count = g_ascii_strtod (number, &end);
+
+  if (g_str_equal (label, "0"))
+    return 0;
+  g_assert_cmpuint (g_strv_length (words), ==, 2);
+  for (guint i = 0; i < G_N_ELEMENTS (units); i++)
+    {
+      g_autofree char *several = g_strconcat (units[i].name, "s", NULL);
+
+      /* The rule of English. */
+      if (g_str_equal (words[1], units[i].name)
+              ? i < 3 || g_str_equal (number, "1")
+              : i >= 3 && g_str_equal (words[1], several)
+                    && !g_str_equal (number, "1"))
+        return *end != '\0' ? NAN : count * units[i].days;
+    }
+  g_error ("%s", label);
+}
+
+/* Labels say what they stand at, in round numbers. */
+static void
+check_times (const Case *c)
+{
+  for (guint i = 0; i < c->ticks.n_major; i++)
+    {
+      const QmPlotTick *tick = &c->ticks.major[i];
+      double said = days_of (tick->label);
+
+      if (!isnan (said))
+        g_assert_cmpfloat (fabs (said - tick->value), <=,
+                           1e-6 * fabs (tick->value));
+    }
+}
+
 static void
 check_labels (const Case *c, QmPlotText *text)
 {
@@ -140,15 +190,18 @@ check (Case *c, QmPlotText *text)
   choose (c, text);
   g_assert_cmpuint (c->ticks.n_major, <=, QM_PLOT_MAX_TICKS);
   check_order (c);
-  check_nice (c);
   check_labels (c, text);
+  if (c->axis.unit == QM_PLOT_UNIT_TIME)
+    check_times (c);
+  else
+    check_nice (c);
 }
 
 static void
 fill_random (Case *c, GRand *random)
 {
   static const QmPlotUnit units[] = { QM_PLOT_UNIT_NUMBER, QM_PLOT_UNIT_MONEY,
-                                      QM_PLOT_UNIT_DAYS };
+                                      QM_PLOT_UNIT_TIME };
   double size = pow (10, g_rand_double_range (random, -3, 9));
   double span;
 
@@ -181,7 +234,8 @@ test_random_ranges (void)
   double room;
 
   qm_plot_text_init (&text, qm_plot_theme_light (), NULL);
-  room = 5 * qm_plot_text_measure (&text, "$1,000,000.5", QM_PLOT_FONT_NORMAL);
+  room =
+      5 * qm_plot_text_measure (&text, "900,000.5 months", QM_PLOT_FONT_NORMAL);
   for (int i = 0; i < 3000; i++)
     {
       Case c;
@@ -265,9 +319,9 @@ assert_labels (const Case *given, const char *expected)
   {                                                                \
     .unit = QM_PLOT_UNIT_MONEY, .currency = "USD", .log = (is_log) \
   }
-#define DAYS(is_log)                           \
-  {                                            \
-    .unit = QM_PLOT_UNIT_DAYS, .log = (is_log) \
+#define NUMBER(is_log)                           \
+  {                                              \
+    .unit = QM_PLOT_UNIT_NUMBER, .log = (is_log) \
   }
 
 static void
@@ -290,26 +344,147 @@ test_labels (void)
                           .range = { 0, 1, 0, FALSE },
                           .length = 500 },
                  "$0.00 $0.20 $0.40 $0.60 $0.80 $1.00");
-  assert_labels (&(Case){ .axis = DAYS (TRUE),
+  assert_labels (&(Case){ .axis = NUMBER (TRUE),
                           .range = { 3.5, 430, -HUGE_VAL, TRUE },
                           .length = 510,
                           .vertical = TRUE },
                  "5 10 20 50 100 200");
-  assert_labels (&(Case){ .axis = DAYS (TRUE),
+  assert_labels (&(Case){ .axis = NUMBER (TRUE),
                           .range = { 0.3, 7, -HUGE_VAL, TRUE },
                           .length = 300,
                           .vertical = TRUE },
                  "0.5 1 2 5");
   /* Less than a decade. */
-  assert_labels (&(Case){ .axis = DAYS (TRUE),
+  assert_labels (&(Case){ .axis = NUMBER (TRUE),
                           .range = { 21, 64, -HUGE_VAL, TRUE },
                           .length = 260,
                           .vertical = TRUE },
                  "30 40 50 60");
-  assert_labels (&(Case){ .axis = DAYS (FALSE),
+  /* Less than a decade, and no room for the third label. */
+  assert_labels (&(Case){ .axis = MONEY (TRUE),
+                          .range = { 600, 3600, -HUGE_VAL, TRUE },
+                          .length = 110 },
+                 "$1k $2k");
+  assert_labels (&(Case){ .axis = NUMBER (FALSE),
                           .range = { 0, 4e12, 0, FALSE },
                           .length = 300 },
                  "0 10¹² 2×10¹² 3×10¹² 4×10¹²");
+}
+
+/* The labels of times between two, given in days, along 300 units. */
+static void
+assert_times (gboolean log, double min, double max, const char *expected)
+{
+  assert_labels (&(Case){ .axis = { .unit = QM_PLOT_UNIT_TIME, .log = log },
+                          .range = { min, max, log ? -HUGE_VAL : 0, log },
+                          .length = 300,
+                          .vertical = TRUE },
+                 expected);
+}
+
+#define SECOND (1.0 / 86400)
+#define MINUTE (1.0 / 1440)
+#define HOUR   (1.0 / 24)
+#define YEAR   365.25
+
+static void
+test_times (void)
+{
+  assert_times (FALSE, 0, 20 * SECOND, "0 5 s 10 s 15 s 20 s");
+  assert_times (FALSE, 0, 90 * SECOND, "0 20 s 40 s 60 s 80 s");
+  assert_times (FALSE, 0, 45 * MINUTE, "0 10 min 20 min 30 min 40 min");
+  assert_times (FALSE, 0, 5 * HOUR, "0 1 h 2 h 3 h 4 h 5 h");
+  assert_times (FALSE, 0, 1.5, "0 6 h 12 h 18 h 24 h 30 h 36 h");
+  assert_times (FALSE, 0, 3,
+                "0 0.5 days 1 day 1.5 days 2 days 2.5 days 3 days");
+  assert_times (FALSE, 0, 10, "0 2 days 4 days 6 days 8 days 10 days");
+  assert_times (FALSE, 0, 30, "0 1 week 2 weeks 3 weeks 4 weeks");
+  assert_times (FALSE, 0, 90,
+                "0 2 weeks 4 weeks 6 weeks 8 weeks 10 weeks 12 weeks");
+  assert_times (FALSE, 0, 200,
+                "0 1 month 2 months 3 months 4 months 5 months 6 months");
+  assert_times (FALSE, 0, 2 * YEAR,
+                "0 3 months 6 months 9 months 12 months 15 months 18 months "
+                "21 months 24 months");
+  assert_times (FALSE, 0, 7 * YEAR,
+                "0 1 year 2 years 3 years 4 years 5 years 6 years 7 years");
+  assert_times (FALSE, 0, 4e12,
+                "0 2×10⁹ years 4×10⁹ years 6×10⁹ years "
+                "8×10⁹ years 10¹⁰ years");
+  /* What is looked at closely. */
+  assert_times (FALSE, 30, 30.5,
+                "30 days 30.1 days 30.2 days 30.3 days 30.4 days 30.5 days");
+  assert_times (FALSE, 61.5, 66, "62 days 63 days 64 days 65 days 66 days");
+  assert_times (FALSE, 20 * YEAR, 20.5 * YEAR,
+                "20 years 20.1 years 20.2 years 20.3 years 20.4 years "
+                "20.5 years");
+  /* Units change along a logarithmic axis. */
+  assert_times (TRUE, 3.5, 430,
+                "1 week 2 weeks 1 month 3 months 6 months 1 year");
+  assert_times (TRUE, 0.3, 7, "12 h 1 day 2 days 4 days 1 week");
+  assert_times (TRUE, 10 * SECOND, 2 * HOUR, "15 s 1 min 5 min 15 min 1 h");
+  assert_times (TRUE, MINUTE, 2 * YEAR, "1 min 1 h 1 day 1 month 1 year");
+  assert_times (TRUE, 2.2, 3500, "1 week 1 month 3 months 1 year 3 years");
+  /* Less than a decade. */
+  assert_times (TRUE, 21, 64, "3 weeks 1 month 2 months");
+}
+
+/* Four to nine of them, whatever the span. */
+static void
+test_many_times (void)
+{
+  QmPlotText text;
+
+  qm_plot_text_init (&text, qm_plot_theme_light (), NULL);
+  for (double max = MINUTE; max < 10 * YEAR; max *= 1.03)
+    for (guint i = 0; i < 3; i++)
+      {
+        const double ratios[] = { 0, 20, 400 };
+        gboolean log = i > 0;
+        Case c = { .axis = { .unit = QM_PLOT_UNIT_TIME, .log = log },
+                   .range = { log ? max / ratios[i] : 0, max,
+                              log ? -HUGE_VAL : 0, log },
+                   .length = 340,
+                   .vertical = TRUE };
+
+        check (&c, &text);
+        g_test_message ("%g days, %u: %u", max, i, c.ticks.n_major);
+        g_assert_cmpuint (c.ticks.n_major, >=, 4);
+        g_assert_cmpuint (c.ticks.n_major, <=, 9);
+        qm_plot_ticks_clear (&c.ticks);
+      }
+  qm_plot_text_clear (&text);
+}
+
+/* Minor ticks are round times, too. */
+static void
+test_minor_times (void)
+{
+  Case c = { .axis = { .unit = QM_PLOT_UNIT_TIME, .log = TRUE },
+             .range = { 1, 40, -HUGE_VAL, TRUE },
+             .length = 300,
+             .vertical = TRUE };
+  /* Between 1, 2 and 4 days, 1 and 2 weeks and a month. */
+  const double expected[] = { 3, 5, 6, 21 };
+  QmPlotText text;
+
+  qm_plot_text_init (&text, qm_plot_theme_light (), NULL);
+  choose (&c, &text);
+  g_assert_cmpuint (c.ticks.n_major, ==, 6);
+  g_assert_cmpuint (c.ticks.n_minor, ==, G_N_ELEMENTS (expected));
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
+    g_assert_cmpfloat (c.ticks.minor[i], ==, expected[i]);
+  qm_plot_ticks_clear (&c.ticks);
+  /* Fewer where they would touch. */
+  for (double length = 300; length > 1; length /= 2)
+    {
+      c.length = length;
+      choose (&c, &text);
+      check_order (&c);
+      g_assert_cmpfloat (c.ticks.n_minor, <=, length / 3 + 1);
+      qm_plot_ticks_clear (&c.ticks);
+    }
+  qm_plot_text_clear (&text);
 }
 
 static void
@@ -439,7 +614,10 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/ticks/no-room", test_no_room);
   g_test_add_func ("/plot/ticks/extremes", test_extremes);
   g_test_add_func ("/plot/ticks/labels", test_labels);
+  g_test_add_func ("/plot/ticks/times", test_times);
+  g_test_add_func ("/plot/ticks/many-times", test_many_times);
   g_test_add_func ("/plot/ticks/minor", test_minor);
+  g_test_add_func ("/plot/ticks/minor-times", test_minor_times);
   g_test_add_func ("/plot/range/plain", test_ranges);
   g_test_add_func ("/plot/range/odd", test_odd_ranges);
   return g_test_run ();

@@ -10,7 +10,6 @@ import re
 import project
 
 GUIDE = 'data/guide/'
-LANGUAGES = ('en', 'de')
 STRING = r'"((?:[^"\\]|\\.)*)"'
 
 
@@ -142,6 +141,9 @@ def check_buttons():
 
 
 FILES = set(name for name in project.files() if name.startswith(GUIDE))
+LANGUAGES = sorted({name.removeprefix(GUIDE).split('/')[0] for name in FILES
+                    if name.endswith('.html')})
+assert {'de', 'en'} <= set(LANGUAGES)
 PAGES = {language: sorted(os.path.basename(name) for name in FILES
                           if name.startswith(f'{GUIDE}{language}/')
                           and name.endswith('.html'))

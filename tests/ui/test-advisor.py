@@ -55,7 +55,7 @@ class AdvisorTest(AdvisorCase):
     def test_default_question(self):
         self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "37 days")
         self.root.find("label", contains="119 %")
-        self.root.find("label", contains="Next faster: 8 × RTX A6000")
+        self.root.find("list item", contains="Next faster: 8 × RTX A6000")
         plots = self.root.all("image", contains="16 candidates")
         self.assertEqual(len(plots), 2)
 

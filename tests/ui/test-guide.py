@@ -56,6 +56,20 @@ class GuideTest(WindowTest):
         self.assertTrue(self.opened().endswith("guide/en/index.html"))
 
 
+    def test_term(self):
+        """What a word means leads to its place in the guide, by keyboard."""
+        terms = "Measured, Reported, Predicted, Interval"
+        self.root.find("push button", terms).press()
+        self.root.tab_to("push button", "Predicted in the user guide")
+        driver.press_keys("Return")
+        address = self.opened()
+        self.assertTrue(address.endswith("guide/en/glossary.html#predicted"),
+                        address)
+        path, _, place = address.removeprefix("file://").partition("#")
+        with open(path, encoding="utf-8") as file:
+            self.assertIn(f'id="{place}"', file.read())
+
+
 class WithoutGuideTest(WindowTest):
 
     def prepare(self):

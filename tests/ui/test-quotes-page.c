@@ -64,15 +64,49 @@ add_two (QmQuoteBook *book)
 }
 
 static GtkWidget *
-show_page (QmQuoteBook *book)
+show_page_of (QmQuoteBook *book, int width)
 {
   GtkWidget *window = gtk_window_new ();
 
-  gtk_window_set_default_size (GTK_WINDOW (window), 1200, 800);
+  gtk_window_set_default_size (GTK_WINDOW (window), width, 800);
   gtk_window_set_child (GTK_WINDOW (window), qm_quotes_page_new (book, NULL));
   gtk_window_present (GTK_WINDOW (window));
   gtk_test_widget_wait_for_draw (window);
   return window;
+}
+
+static GtkWidget *
+show_page (QmQuoteBook *book)
+{
+  return show_page_of (book, 1200);
+}
+
+/* Where there is no room, the day of issue makes way for the names. */
+static void
+test_columns (void)
+{
+  static const int widths[] = { 1200, 760, 1200 };
+  g_autoptr (QmQuoteBook) book = open_book ();
+  g_autoptr (GArray) ids = add_two (book);
+
+  for (guint i = 0; i < G_N_ELEMENTS (widths); i++)
+    {
+      GtkWidget *window = show_page_of (book, widths[i]);
+      GListModel *columns = gtk_column_view_get_columns (
+          widgets_find (window, GTK_TYPE_COLUMN_VIEW, 0));
+      guint n_shown = 0;
+
+      widgets_settle ();
+      for (guint j = 0; j < g_list_model_get_n_items (columns); j++)
+        {
+          g_autoptr (GtkColumnViewColumn) column =
+              g_list_model_get_item (columns, j);
+
+          n_shown += gtk_column_view_column_get_visible (column);
+        }
+      g_assert_cmpuint (n_shown, ==, widths[i] > 1000 ? 5 : 4);
+      gtk_window_destroy (GTK_WINDOW (window));
+    }
 }
 
 static void
@@ -635,6 +669,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quotes-page/few-changes", test_few_changes);
   g_test_add_func ("/quotes-page/places", test_places);
   g_test_add_func ("/quotes-page/from-far-down", test_from_far_down);
+  g_test_add_func ("/quotes-page/columns", test_columns);
   g_test_add_func ("/quotes-page/sort", test_sort);
   g_test_add_func ("/quotes-page/drop", test_drop);
   g_test_add_func ("/quotes-page/paste-nothing", test_paste_nothing);

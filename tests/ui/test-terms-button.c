@@ -77,6 +77,51 @@ test_popover (void)
 }
 
 static void
+explain_cb (GSimpleAction *action, GVariant *parameter, gpointer asked)
+{
+  g_string_append_printf (asked, "%s ", g_variant_get_string (parameter, NULL));
+}
+
+/* Each term leads to its place in the guide, and is named so. */
+static void
+test_guide (void)
+{
+  static const GActionEntry entries[] = {
+    { .name = "explain", .activate = explain_cb, .parameter_type = "s" },
+  };
+  g_autoptr (GSimpleActionGroup) actions = g_simple_action_group_new ();
+  g_autoptr (GString) asked = g_string_new (NULL);
+  GtkWidget *window = gtk_window_new ();
+  GtkWidget *terms =
+      g_object_new (QM_TYPE_TERMS_BUTTON, "terms", "zero nonsense audit", NULL);
+  GtkWidget *button = widgets_find (terms, GTK_TYPE_BUTTON, 0);
+
+  g_action_map_add_action_entries (G_ACTION_MAP (actions), entries,
+                                   G_N_ELEMENTS (entries), asked);
+  gtk_widget_insert_action_group (window, "app", G_ACTION_GROUP (actions));
+  gtk_window_set_child (GTK_WINDOW (window), terms);
+  gtk_window_present (GTK_WINDOW (window));
+  g_assert_cmpuint (widgets_count (terms, GTK_TYPE_BUTTON), ==, 1);
+  for (guint i = 0; i < 2; i++)
+    {
+      GtkWidget *popover, *link;
+
+      g_signal_emit_by_name (button, "clicked");
+      popover = widgets_find (button, GTK_TYPE_POPOVER, 0);
+      g_assert_cmpuint (widgets_count (popover, GTK_TYPE_BUTTON), ==, 2);
+      link = widgets_find (popover, GTK_TYPE_BUTTON, i);
+      g_assert_true (gtk_widget_get_focusable (link));
+      gtk_test_accessible_assert_property (
+          GTK_ACCESSIBLE (link), GTK_ACCESSIBLE_PROPERTY_LABEL,
+          i == 0 ? "ZeRO in the user guide" : "Audited in the user guide");
+      g_signal_emit_by_name (link, "clicked");
+      g_assert_false (gtk_widget_get_visible (popover));
+    }
+  g_assert_cmpstr (asked->str, ==, "zero audit ");
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+static void
 test_row (void)
 {
   GtkWidget *row = g_object_ref_sink (
@@ -98,6 +143,7 @@ main (int argc, char **argv)
   widgets_init (&argc, &argv);
   g_test_add_func ("/ui/terms/find", test_find);
   g_test_add_func ("/ui/terms/popover", test_popover);
+  g_test_add_func ("/ui/terms/guide", test_guide);
   g_test_add_func ("/ui/terms/row", test_row);
   return g_test_run ();
 }

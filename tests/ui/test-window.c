@@ -104,6 +104,33 @@ test_least_heights (void)
   close_window (window);
 }
 
+static int
+least_width (GtkWidget *window)
+{
+  int least;
+
+  widgets_settle ();
+  gtk_widget_measure (window, GTK_ORIENTATION_HORIZONTAL, -1, &least, NULL,
+                      NULL, NULL);
+  return least;
+}
+
+/* Half of a small screen, or a telephone, cuts nothing off. */
+static void
+test_narrow (void)
+{
+  GtkWidget *window = open_window (NULL);
+  QmAdvisor *advisor = advisor_of (window);
+
+  g_object_set (advisor, "budget", 300000.0, NULL);
+  g_assert_cmpint (least_width (window), <=, 420);
+  qm_advisor_add_run (advisor, "pythia-1b", 3);
+  qm_advisor_add_run (advisor, "vit-large", 10);
+  g_object_set (advisor, "portfolio", TRUE, NULL);
+  g_assert_cmpint (least_width (window), <=, 420);
+  close_window (window);
+}
+
 static void
 test_without_settings (void)
 {
@@ -466,6 +493,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/window/state-comes-back", test_state_comes_back);
   g_test_add_func ("/window/least-heights", test_least_heights);
+  g_test_add_func ("/window/narrow", test_narrow);
   g_test_add_func ("/window/without-settings", test_without_settings);
   g_test_add_func ("/window/catalog-again", test_catalog_again);
   g_test_add_func ("/window/catalog-everywhere", test_catalog_everywhere);

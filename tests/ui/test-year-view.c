@@ -320,6 +320,53 @@ test_panel (Fixture *fixture, gconstpointer data)
   widgets_finalize (panel);
 }
 
+/* The phase of what a widget has to be scrolled by itself, and (transfer none)
+ * who looks at events before it. */
+static GtkPropagationPhase
+phase_of (GtkWidget *widget, GtkEventController **before)
+{
+  g_autoptr (GListModel) controllers = gtk_widget_observe_controllers (widget);
+  GtkPropagationPhase phase = GTK_PHASE_TARGET;
+
+  for (guint i = 0; i < g_list_model_get_n_items (controllers); i++)
+    {
+      g_autoptr (GtkEventController) one =
+          g_list_model_get_item (controllers, i);
+
+      if (!GTK_IS_EVENT_CONTROLLER_SCROLL (one))
+        continue;
+      if (g_strcmp0 (gtk_event_controller_get_name (one), "sideways") == 0)
+        *before = one;
+      else if (gtk_event_controller_get_propagation_phase (one)
+               != GTK_PHASE_CAPTURE)
+        phase = gtk_event_controller_get_propagation_phase (one);
+    }
+  return phase;
+}
+
+/* A wheel over the table scrolls the page. */
+static void
+test_wheel (Fixture *fixture, gconstpointer data)
+{
+  static const double turns[][2] = { { 0, 1 }, { 1, 0 }, { 0, -1 }, { 2, 1 } };
+  GtkWidget *scroller =
+      widgets_find (fixture->view, GTK_TYPE_SCROLLED_WINDOW, 0);
+  GtkEventController *before = NULL;
+
+  g_assert_cmpint (phase_of (scroller, &before), ==, GTK_PHASE_BUBBLE);
+  g_assert_nonnull (before);
+  for (guint i = 0; i < G_N_ELEMENTS (turns); i++)
+    {
+      gboolean handled = TRUE;
+
+      g_signal_emit_by_name (before, "scroll", turns[i][0], turns[i][1],
+                             &handled);
+      g_assert_false (handled);
+      g_assert_cmpint (phase_of (scroller, &before), ==,
+                       i % 2 ? GTK_PHASE_BUBBLE : GTK_PHASE_NONE);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -334,6 +381,7 @@ main (int argc, char **argv)
   ADD ("file", test_file);
   ADD ("refused", test_refused);
   ADD ("panel", test_panel);
+  ADD ("wheel", test_wheel);
 #undef ADD
   return g_test_run ();
 }

@@ -10,8 +10,10 @@
 /* Less wide than this it leaves out what there is no room for. */
 #define NARROW 600
 
-/* Texts are cut to that many characters before anything is scrolled. */
-#define LEAST_CHARS 10
+/* Texts are cut to that many characters before anything is scrolled; those like
+ * "2 × A100 PCIe 80GB" differ at their ends. */
+#define LEAST_CHARS_OF_GPUS 18
+#define LEAST_CHARS         10
 
 struct _QmPublishedTable
 {
@@ -59,8 +61,8 @@ static void
 setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 {
   GtkWidget *label = gtk_label_new (NULL);
-  gboolean number = qm_published_column_is_number (
-      (QmPublishedColumn) GPOINTER_TO_INT (data));
+  QmPublishedColumn column = (QmPublishedColumn) GPOINTER_TO_INT (data);
+  gboolean number = qm_published_column_is_number (column);
 
   gtk_label_set_xalign (GTK_LABEL (label), number ? 1 : 0);
   if (number)
@@ -68,7 +70,9 @@ setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
   else
     {
       gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
-      gtk_label_set_width_chars (GTK_LABEL (label), LEAST_CHARS);
+      gtk_label_set_width_chars (GTK_LABEL (label), column == QM_PUBLISHED_GPUS
+                                                        ? LEAST_CHARS_OF_GPUS
+                                                        : LEAST_CHARS);
     }
   gtk_list_item_set_child (list_item, label);
 }

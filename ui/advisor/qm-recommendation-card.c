@@ -458,6 +458,9 @@ add_topic_row (QmRecommendationCard *self)
   gtk_box_append (GTK_BOX (line), GTK_WIDGET (row.title));
   gtk_box_append (GTK_BOX (line), GTK_WIDGET (row.headline));
   gtk_list_box_append (self->topics, line);
+  gtk_accessible_update_relation (GTK_ACCESSIBLE (gtk_widget_get_parent (line)),
+                                  GTK_ACCESSIBLE_RELATION_LABELLED_BY,
+                                  row.title, row.headline, NULL, -1);
   g_array_append_val (self->topic_rows, row);
 }
 
@@ -709,6 +712,9 @@ add_alternative (QmRecommendationCard *self, guint i)
   gtk_box_append (GTK_BOX (line), GTK_WIDGET (alternative->text));
   gtk_list_box_append (self->alternatives, line);
   alternative->row = gtk_widget_get_parent (line);
+  gtk_accessible_update_relation (GTK_ACCESSIBLE (alternative->row),
+                                  GTK_ACCESSIBLE_RELATION_LABELLED_BY,
+                                  alternative->text, NULL, -1);
 }
 
 static void

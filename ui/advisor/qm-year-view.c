@@ -8,6 +8,8 @@
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 
+#include "ui/qm-sideways.h"
+
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@
 #define LINES_AROUND 4
 
 /* How wide a machine's name is before it is broken. */
-#define NAME_CHARS 28
+#define NAME_CHARS 26
 
 /* Columns before those of the runs. */
 #define N_BEFORE 2
@@ -36,6 +38,7 @@ struct _QmYearView
   GtkLabel *headline;
   GtkLabel *plan;
   GtkWidget *expander;
+  GtkScrolledWindow *scroller;
   GtkGrid *grid;
 
   QmAdvisor *advisor;
@@ -421,6 +424,7 @@ qm_year_view_class_init (QmYearViewClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmYearView, headline);
   gtk_widget_class_bind_template_child (widget_class, QmYearView, plan);
   gtk_widget_class_bind_template_child (widget_class, QmYearView, expander);
+  gtk_widget_class_bind_template_child (widget_class, QmYearView, scroller);
   gtk_widget_class_bind_template_child (widget_class, QmYearView, grid);
   gtk_widget_class_set_accessible_role (widget_class,
                                         GTK_ACCESSIBLE_ROLE_GROUP);
@@ -433,4 +437,5 @@ qm_year_view_init (QmYearView *self)
   self->lines = g_array_new (FALSE, FALSE, sizeof (Line));
   g_array_set_clear_func (self->lines, line_clear);
   gtk_widget_init_template (GTK_WIDGET (self));
+  qm_sideways_init (self->scroller);
 }

@@ -7,6 +7,7 @@
 #include "pricing/qm-format.h"
 #include "ui/machine/qm-bench-process.h"
 #include "ui/machine/qm-machine-text.h"
+#include "ui/qm-sideways.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -289,6 +290,7 @@ show_pairs (QmMachineLinks *self, const json_t *links)
 
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scroller),
                                   GTK_POLICY_AUTOMATIC, GTK_POLICY_NEVER);
+  qm_sideways_init (GTK_SCROLLED_WINDOW (scroller));
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller),
                                  new_grid (devices, pairs));
   gtk_label_set_wrap (GTK_LABEL (words), TRUE);

@@ -12,33 +12,6 @@
 /* What a cost may be is drawn where that is wider than this share of it. */
 #define NARROW 0.02
 
-/* --- Units --------------------------------------------------------------- */
-
-/* Of each in a day. */
-static const double units[] = { 1, 24, 24 * 60, 24 * 60 * 60 };
-
-double
-_qm_advice_plot_in_unit (const QmAdvicePlot *self, double days)
-{
-  return days * units[self->unit];
-}
-
-/* Days, but where nothing takes one: the largest unit of which the longest time
- * has more than one. */
-static void
-choose_unit (QmAdvicePlot *self, guint n)
-{
-  double longest = 0;
-
-  for (guint i = 0; i < n; i++)
-    if (isfinite (self->candidates[i].days))
-      longest = fmax (longest, self->candidates[i].days);
-  self->unit = QM_ADVICE_PLOT_DAYS;
-  while (longest > 0 && _qm_advice_plot_in_unit (self, longest) < 1
-         && self->unit < QM_ADVICE_PLOT_SECONDS)
-    self->unit++;
-}
-
 /* --- Series -------------------------------------------------------------- */
 
 /* GPU -> its style + 1: first for those that have measurements, then for the
@@ -210,10 +183,8 @@ fill_time_intervals (QmAdvicePlot *self, guint n)
   for (guint i = 0; i < n; i++)
     self->y_intervals[i] =
         self->candidates[i].predicted
-            ? (QmPlotInterval){ _qm_advice_plot_in_unit (
-                                    self, self->candidates[i].days_low),
-                                _qm_advice_plot_in_unit (
-                                    self, self->candidates[i].days_high) }
+            ? (QmPlotInterval){ self->candidates[i].days_low,
+                                self->candidates[i].days_high }
             : (QmPlotInterval){ NAN, NAN };
 }
 
@@ -244,7 +215,7 @@ fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
 
       self->points[i] = (QmPlotPoint){
         .x = cost_of (self, candidate),
-        .y = _qm_advice_plot_in_unit (self, candidate->days),
+        .y = candidate->days,
         .series =
             (guint16) GPOINTER_TO_UINT (g_hash_table_lookup (series, style)),
         .weight = weight_of (candidate),
@@ -279,27 +250,8 @@ _qm_advice_plot_choose_legend_weights (QmAdvicePlot *self)
 }
 
 void
-_qm_advice_plot_set_unit (QmAdvicePlot *self, QmAdvicePlotUnit unit)
-{
-  double factor = units[unit] / units[self->unit];
-
-  self->unit = unit;
-  for (guint i = 0; i < self->data.n_points; i++)
-    {
-      self->points[i].y *= factor;
-      if (self->y_intervals == NULL)
-        continue;
-      self->y_intervals[i].low *= factor;
-      self->y_intervals[i].high *= factor;
-    }
-  self->data.y.limit *= factor;
-  self->data.y.title = _qm_advice_plot_time_title (self);
-}
-
-void
 _qm_advice_plot_fill (QmAdvicePlot *self, const QmCatalog *catalog)
 {
-  choose_unit (self, self->data.n_points);
   fill_points (self, catalog, self->data.n_points);
   self->data.points = self->points;
   self->data.x_intervals = self->x_intervals;

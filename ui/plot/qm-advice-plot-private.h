@@ -10,15 +10,6 @@ G_BEGIN_DECLS
 
 #define QM_ADVICE_PLOT_LEGEND_WEIGHTS 5
 
-/* Of times. */
-typedef enum
-{
-  QM_ADVICE_PLOT_DAYS,
-  QM_ADVICE_PLOT_HOURS,
-  QM_ADVICE_PLOT_MINUTES,
-  QM_ADVICE_PLOT_SECONDS
-} QmAdvicePlotUnit;
-
 struct _QmAdvicePlot
 {
   QmAdvicePlotKind kind;
@@ -28,9 +19,8 @@ struct _QmAdvicePlot
   const QmCandidate *candidates; /* the advice's */
   GHashTable *shortlist;         /* of QmGpu; NULL: all are shown */
   QmRecommendation told;         /* what is shown in any case */
-  QmAdvicePlotUnit unit;
-  QmPurse purse; /* that costs are told in */
-  double rate;   /* its major units of a USD without tax */
+  QmPurse purse;                 /* that costs are told in */
+  double rate;                   /* its major units of a USD without tax */
   QmPlotData data;
   QmPlotPoint *points;
   QmPlotInterval *x_intervals; /* NULL: all costs are known */
@@ -50,15 +40,9 @@ struct _QmAdvicePlot
 
 /* --- Points -------------------------------------------------------------- */
 
-/* A time in the plot's unit. */
-double _qm_advice_plot_in_unit (const QmAdvicePlot *plot, double days);
-
-/* Makes the points of the candidates, with their series and bars, in the unit
- * that suits them.  The frontier must be known. */
+/* Makes the points of the candidates, with their series and bars.  The frontier
+ * must be known. */
 void _qm_advice_plot_fill (QmAdvicePlot *plot, const QmCatalog *catalog);
-
-/* Tells times in another unit. */
-void _qm_advice_plot_set_unit (QmAdvicePlot *plot, QmAdvicePlotUnit unit);
 
 /* Shows the areas of the counts that occur, a few from the least to the most
  * where there are many. */
@@ -73,8 +57,7 @@ void _qm_advice_plot_name_provenances (QmAdvicePlot *plot);
 /* Names what is on the frontier, which must be known. */
 void _qm_advice_plot_name_frontier (QmAdvicePlot *plot);
 
-/* What the axes are called.  (transfer none) and (transfer full) */
-const char *_qm_advice_plot_time_title (const QmAdvicePlot *plot);
+/* What the axis of costs is called.  (transfer full) */
 char *_qm_advice_plot_cost_title (const QmAdvicePlot *plot);
 
 /* What is told of a point that is hovered, in lines.  (transfer full) */

@@ -51,21 +51,15 @@ set_shared (QmPlotAxis *axis, const QmPlotSpan *span)
 void
 qm_advice_plot_share (QmAdvicePlot *const *plots, guint n)
 {
-  QmAdvicePlotUnit unit = QM_ADVICE_PLOT_SECONDS;
   QmPlotSpan times = { FALSE };
   QmPlotSpan costs[2] = { { FALSE } };
 
   g_return_if_fail (plots != NULL || n == 0);
 
-  /* The largest unit of any. */
-  for (guint i = 0; i < n; i++)
-    unit = MIN (unit, plots[i]->unit);
   for (guint i = 0; i < n; i++)
     {
       QmPlotContents contents;
 
-      if (plots[i]->unit != unit)
-        _qm_advice_plot_set_unit (plots[i], unit);
       qm_plot_contents_init (&contents, &plots[i]->data);
       add_span (&times, &contents.y);
       add_span (&costs[plots[i]->kind], &contents.x);

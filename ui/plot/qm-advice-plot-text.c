@@ -139,27 +139,6 @@ _qm_advice_plot_name_frontier (QmAdvicePlot *self)
       (const char *const *) self->frontier_short_names;
 }
 
-const char *
-_qm_advice_plot_time_title (const QmAdvicePlot *self)
-{
-  switch (self->unit)
-    {
-    case QM_ADVICE_PLOT_HOURS:
-      return self->portfolio ? _ ("Time of a year’s runs (hours)")
-                             : _ ("Training time (hours)");
-    case QM_ADVICE_PLOT_MINUTES:
-      return self->portfolio ? _ ("Time of a year’s runs (minutes)")
-                             : _ ("Training time (minutes)");
-    case QM_ADVICE_PLOT_SECONDS:
-      return self->portfolio ? _ ("Time of a year’s runs (seconds)")
-                             : _ ("Training time (seconds)");
-    case QM_ADVICE_PLOT_DAYS:
-    default:
-      return self->portfolio ? _ ("Time of a year’s runs (days)")
-                             : _ ("Training time (days)");
-    }
-}
-
 /* "EUR", "EUR with tax". */
 static char *
 money_name (const QmPurse *purse)

@@ -24,8 +24,9 @@ set_axes (QmAdvicePlot *self, gboolean is_log)
     .zero = TRUE, /* of this machine */
   };
   self->data.y = (QmPlotAxis){
-    .title = _qm_advice_plot_time_title (self),
-    .unit = QM_PLOT_UNIT_DAYS,
+    .title =
+        self->portfolio ? _ ("Time of a year’s runs") : _ ("Training time"),
+    .unit = QM_PLOT_UNIT_TIME,
     .log = is_log,
     .min = NAN,
     .max = NAN,
@@ -199,7 +200,7 @@ set_deadline_line (QmAdvicePlot *self, double deadline_days)
   g_autofree char *days = NULL;
 
   g_clear_pointer (&self->deadline_label, g_free);
-  self->data.y.limit = _qm_advice_plot_in_unit (self, deadline_days);
+  self->data.y.limit = deadline_days;
   if (qm_known (deadline_days))
     {
       days = qm_format_days (deadline_days);

@@ -57,9 +57,9 @@ void qm_advice_plot_set_hovered (QmAdvicePlot *plot, int index);
 void qm_advice_plot_set_range (
     QmAdvicePlot *plot, double x_min, double x_max, double y_min, double y_max);
 
-/* Gives plots that stand side by side the same range and unit of times, and
- * those of a kind the same range of costs, so that they can be compared.  To be
- * called once their points are known. */
+/* Gives plots that stand side by side the same range of times, and those of a
+ * kind the same range of costs, so that they can be compared.  To be called
+ * once their points are known. */
 void qm_advice_plot_share (QmAdvicePlot *const *plots, guint n);
 
 /* Whether the legend is drawn. */

@@ -49,6 +49,7 @@ typedef struct
   double value;
   char *label;
   double width; /* of the label */
+  guint unit;   /* of times: the QmPlotTimeUnit that it is told in */
 } QmPlotTick;
 
 /* Labelled ticks and the minor ones of a logarithmic axis, in rising order. */
@@ -69,6 +70,12 @@ void qm_plot_ticks_init (QmPlotTicks *ticks,
                          double length,
                          gboolean vertical,
                          QmPlotText *text);
+
+/* Writes the labels anew with units in short, where there are units. */
+void qm_plot_ticks_shorten (QmPlotTicks *ticks,
+                            const QmPlotAxis *axis,
+                            QmPlotText *text);
+
 void qm_plot_ticks_clear (QmPlotTicks *ticks);
 
 /* The day that a number of days since 1970-01-01 comes to; NULL: none that has
@@ -80,7 +87,10 @@ GDateTime *qm_plot_date (double days);
 double qm_plot_days_of_month (int year, int month);
 
 /* Writes the labels of values that rise, with as many digits as tell them
- * apart. */
-void qm_plot_tick_labels (QmPlotTick *ticks, guint n, const QmPlotAxis *axis);
+ * apart; `brief`: with units in short. */
+void qm_plot_tick_labels (QmPlotTick *ticks,
+                          guint n,
+                          const QmPlotAxis *axis,
+                          gboolean brief);
 
 G_END_DECLS

@@ -25,6 +25,9 @@
 #define MIN_SHARE_BESIDE  0.6
 #define MAX_SHARE_OF_ROWS 0.3
 
+/* Labels beside the plot that take more of the width are written in short. */
+#define MAX_SHARE_OF_LABELS 0.1
+
 /* A marker on the outermost value stays this far from the edge. */
 #define POINT_MARGIN 3.0
 
@@ -141,13 +144,23 @@ wants_ticks (const Planner *planner,
          && (span->known || (isfinite (axis->min) && isfinite (axis->max)));
 }
 
+static double
+widest_label (const QmPlotTicks *ticks)
+{
+  double widest = 0;
+
+  for (guint i = 0; i < ticks->n_major; i++)
+    widest = MAX (widest, ticks->major[i].width);
+  return widest;
+}
+
 static void
 plan_y (Planner *planner)
 {
   QmPlotFrame *frame = planner->frame;
   QmPlotLayout *layout = &frame->layout;
   double length = MAX (layout->bottom - layout->top, 1);
-  double widest = 0;
+  double widest;
   QmPlotRange range;
 
   qm_plot_range_init (&range, &planner->data->y, &frame->contents.y, length,
@@ -158,8 +171,13 @@ plan_y (Planner *planner)
   if (wants_ticks (planner, &planner->data->y, &frame->contents.y))
     qm_plot_ticks_init (&frame->y_ticks, &planner->data->y, &range, length,
                         TRUE, &planner->text);
-  for (guint i = 0; i < frame->y_ticks.n_major; i++)
-    widest = MAX (widest, frame->y_ticks.major[i].width);
+  widest = widest_label (&frame->y_ticks);
+  if (widest > MAX_SHARE_OF_LABELS * layout->width)
+    {
+      qm_plot_ticks_shorten (&frame->y_ticks, &planner->data->y,
+                             &planner->text);
+      widest = widest_label (&frame->y_ticks);
+    }
   frame->y_title_x = planner->margin;
   layout->left =
       planner->margin + (widest > 0 ? ceil (widest) + QM_PLOT_TICK_GAP : 0);
@@ -242,7 +260,7 @@ plan_zero (Planner *planner)
   layout->left = layout->zero_right + BREAK_GAP;
   if (!frame->has_ticks)
     return;
-  qm_plot_tick_labels (&frame->zero_tick, 1, &planner->data->x);
+  qm_plot_tick_labels (&frame->zero_tick, 1, &planner->data->x, FALSE);
   frame->zero_tick.width =
       qm_plot_text_measure (&planner->text, frame->zero_tick.label,
                             QM_PLOT_FONT_NORMAL);

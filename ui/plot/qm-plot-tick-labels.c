@@ -4,6 +4,7 @@
 
 #include "pricing/qm-format.h"
 #include "ui/plot/qm-plot-axis.h"
+#include "ui/plot/qm-plot-time.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -156,12 +157,55 @@ format_date (double days, const char *format)
   return time != NULL ? g_date_time_format (time, format) : g_strdup ("");
 }
 
+/* As many decimals as the times told in one unit need. */
+static int
+time_decimals (const QmPlotTick *ticks, guint n, guint unit)
+{
+  int decimals = 0;
+
+  for (guint i = 0; i < n && decimals < MAX_DECIMALS;)
+    if (ticks[i].unit != unit
+        || is_exact_number (qm_plot_time_count (ticks[i].value, unit),
+                            decimals))
+      i++;
+    else
+      {
+        decimals++;
+        i = 0;
+      }
+  return decimals;
+}
+
+static void
+label_times (QmPlotTick *ticks, guint n, gboolean brief)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      double count = qm_plot_time_count (ticks[i].value, ticks[i].unit);
+      g_autofree char *number =
+          format_number (count, time_decimals (ticks, n, ticks[i].unit));
+
+      g_free (ticks[i].label);
+      ticks[i].label = ticks[i].value == 0
+                           ? g_steal_pointer (&number)
+                           : qm_plot_time_label (number, ticks[i].unit, brief);
+    }
+}
+
 void
-qm_plot_tick_labels (QmPlotTick *ticks, guint n, const QmPlotAxis *axis)
+qm_plot_tick_labels (QmPlotTick *ticks,
+                     guint n,
+                     const QmPlotAxis *axis,
+                     gboolean brief)
 {
   gboolean money = axis->unit == QM_PLOT_UNIT_MONEY && axis->currency != NULL;
   guint style = money ? STYLE_MONEY_SHORT : STYLE_NUMBER;
 
+  if (axis->unit == QM_PLOT_UNIT_TIME)
+    {
+      label_times (ticks, n, brief);
+      return;
+    }
   if (axis->unit == QM_PLOT_UNIT_DATE)
     {
       const char *format = date_format (ticks, n);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "ui/plot/qm-plot-axis.h"
+#include "ui/plot/qm-plot-time.h"
 
 #include <math.h>
 
@@ -38,7 +39,8 @@ typedef enum
   RULE_ONE_THREE,
   RULE_DECADES, /* every `stride`th power of ten */
   RULE_DAYS,    /* of dates: every `stride`th day, or month */
-  RULE_MONTHS
+  RULE_MONTHS,
+  RULE_TIME /* of lengths of time */
 } RuleKind;
 
 typedef struct
@@ -47,6 +49,7 @@ typedef struct
   double mantissa; /* of steps: 1, 2 or 5 */
   int exponent;
   int stride;
+  QmPlotTimeRule time;
 } Rule;
 
 /* mantissa x 10^exponent, as near as a double comes. */
@@ -148,6 +151,20 @@ add_decades (QmPlotTicks *ticks, const QmPlotRange *range, const Rule *rule)
   return TRUE;
 }
 
+static gboolean
+add_times (QmPlotTicks *ticks, const QmPlotRange *range, const Rule *rule)
+{
+  QmPlotTimeMark marks[QM_PLOT_MAX_TICKS];
+  guint n = qm_plot_time_marks (range, &rule->time, marks, QM_PLOT_MAX_TICKS);
+
+  if (n > QM_PLOT_MAX_TICKS)
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    ticks->major[ticks->n_major++] =
+        (QmPlotTick){ .value = marks[i].value, .unit = marks[i].unit };
+  return TRUE;
+}
+
 static double
 position (const Chooser *chooser, double value)
 {
@@ -167,13 +184,21 @@ spaced (const Chooser *chooser, const QmPlotTicks *ticks, double gap)
 }
 
 static void
-label (const Chooser *chooser, QmPlotTicks *ticks)
+write_labels (QmPlotTicks *ticks,
+              const QmPlotAxis *axis,
+              gboolean brief,
+              QmPlotText *text)
 {
-  qm_plot_tick_labels (ticks->major, ticks->n_major, chooser->axis);
+  qm_plot_tick_labels (ticks->major, ticks->n_major, axis, brief);
   for (guint i = 0; i < ticks->n_major; i++)
     ticks->major[i].width =
-        qm_plot_text_measure (chooser->text, ticks->major[i].label,
-                              QM_PLOT_FONT_NORMAL);
+        qm_plot_text_measure (text, ticks->major[i].label, QM_PLOT_FONT_NORMAL);
+}
+
+static void
+label (const Chooser *chooser, QmPlotTicks *ticks)
+{
+  write_labels (ticks, chooser->axis, FALSE, chooser->text);
 }
 
 static gboolean
@@ -222,6 +247,8 @@ add_by_rule (QmPlotTicks *ticks, const QmPlotRange *range, const Rule *rule)
       return add_days (ticks, range, rule);
     case RULE_MONTHS:
       return add_months (ticks, range, rule);
+    case RULE_TIME:
+      return add_times (ticks, range, rule);
     case RULE_ONE_TWO_FIVE:
     case RULE_ONE_THREE:
     case RULE_DECADES:
@@ -249,7 +276,7 @@ try_rule (const Chooser *chooser,
   return FALSE;
 }
 
-#define MAX_RULES 40
+#define MAX_RULES 60
 
 /* The rules for a range from fine to coarse. */
 static guint
@@ -273,6 +300,12 @@ list_rules (const QmPlotRange *range, Rule rules[MAX_RULES])
     for (guint i = 0; i < G_N_ELEMENTS (mantissas); i++)
       rules[n++] =
           (Rule){ .kind = RULE_STEPS, .mantissa = mantissas[i], .exponent = e };
+  /* Where steps are too close at the upper end. */
+  if (range->log && decades < 1)
+    {
+      rules[n++] = (Rule){ .kind = RULE_ONE_TWO_FIVE, .stride = 1 };
+      rules[n++] = (Rule){ .kind = RULE_ONE_THREE, .stride = 1 };
+    }
   return n;
 }
 
@@ -291,14 +324,34 @@ list_date_rules (Rule rules[MAX_RULES])
   return n;
 }
 
+static guint
+list_time_rules (const QmPlotRange *range, Rule rules[MAX_RULES])
+{
+  QmPlotTimeRule times[QM_PLOT_MAX_TIME_RULES];
+  guint n = qm_plot_time_rules (range, times);
+
+  for (guint i = 0; i < n; i++)
+    rules[i] = (Rule){ .kind = RULE_TIME, .time = times[i] };
+  return n;
+}
+
+static guint
+list_rules_of (const QmPlotAxis *axis,
+               const QmPlotRange *range,
+               Rule rules[MAX_RULES])
+{
+  if (axis->unit == QM_PLOT_UNIT_TIME)
+    return list_time_rules (range, rules);
+  if (axis->unit == QM_PLOT_UNIT_DATE && !range->log)
+    return list_date_rules (rules);
+  return list_rules (range, rules);
+}
+
 static void
 choose_major (const Chooser *chooser, QmPlotTicks *ticks)
 {
   Rule rules[MAX_RULES];
-  guint n_rules =
-      chooser->axis->unit == QM_PLOT_UNIT_DATE && !chooser->range->log
-          ? list_date_rules (rules)
-          : list_rules (chooser->range, rules);
+  guint n_rules = list_rules_of (chooser->axis, chooser->range, rules);
 
   for (guint i = 0; i < n_rules; i++)
     if (try_rule (chooser, &rules[i], MIN_TICKS, COMFORTABLE_TICKS, TRUE,
@@ -363,6 +416,38 @@ choose_minor (const Chooser *chooser, QmPlotTicks *ticks)
     add_minor (chooser, few, 1, 1, ticks);
 }
 
+/* Likewise of times, by what a ladder of round ones has beside the labels. */
+static gboolean
+add_minor_times (const Chooser *chooser,
+                 const QmPlotTimeRule *rule,
+                 QmPlotTicks *ticks)
+{
+  QmPlotTimeMark marks[QM_PLOT_MAX_MINOR];
+  guint n = qm_plot_time_marks (chooser->range, rule, marks, QM_PLOT_MAX_MINOR);
+
+  if (n > QM_PLOT_MAX_MINOR)
+    return FALSE;
+  for (guint i = 1; i < n; i++)
+    if (position (chooser, marks[i].value)
+            - position (chooser, marks[i - 1].value)
+        < MINOR_GAP)
+      return FALSE;
+  for (guint i = 0; i < n; i++)
+    if (!is_major (ticks, marks[i].value))
+      ticks->minor[ticks->n_minor++] = marks[i].value;
+  return TRUE;
+}
+
+static void
+choose_minor_times (const Chooser *chooser, QmPlotTicks *ticks)
+{
+  QmPlotTimeRule rule;
+
+  for (guint i = 0; qm_plot_time_minor_rule (i, &rule); i++)
+    if (add_minor_times (chooser, &rule, ticks))
+      return;
+}
+
 void
 qm_plot_ticks_init (QmPlotTicks *ticks,
                     const QmPlotAxis *axis,
@@ -377,8 +462,18 @@ qm_plot_ticks_init (QmPlotTicks *ticks,
   ticks->n_minor = 0;
   chooser.line_height = qm_plot_text_line_height (text, QM_PLOT_FONT_NORMAL);
   choose_major (&chooser, ticks);
-  if (range->log)
+  if (range->log && axis->unit == QM_PLOT_UNIT_TIME)
+    choose_minor_times (&chooser, ticks);
+  else if (range->log)
     choose_minor (&chooser, ticks);
+}
+
+void
+qm_plot_ticks_shorten (QmPlotTicks *ticks,
+                       const QmPlotAxis *axis,
+                       QmPlotText *text)
+{
+  write_labels (ticks, axis, TRUE, text);
 }
 
 void

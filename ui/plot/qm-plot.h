@@ -77,8 +77,8 @@ typedef enum
 {
   QM_PLOT_UNIT_NUMBER,
   QM_PLOT_UNIT_MONEY, /* "$40k", by qm_format_money_short() */
-  QM_PLOT_UNIT_DAYS,
-  QM_PLOT_UNIT_DATE /* days since 1970-01-01, written as dates */
+  QM_PLOT_UNIT_TIME,  /* days, told in units from seconds to years */
+  QM_PLOT_UNIT_DATE   /* days since 1970-01-01, written as dates */
 } QmPlotUnit;
 
 typedef struct

@@ -16,6 +16,10 @@
 #include <glib/gi18n-lib.h>
 
 /* A column and the list that it belongs to, for callbacks. */
+/* Less wide than so many digits a list does not say when a quote was issued, so
+ * that the name of who made it has room. */
+#define LEAST_DIGITS 52
+
 typedef struct
 {
   QmQuoteList *list;
@@ -46,6 +50,7 @@ struct _QmQuoteList
   GStrv items;     /* ids */
   gint64 selected; /* id; 0: none */
   gboolean refreshing;
+  guint fit_idle;
 };
 
 enum
@@ -421,9 +426,52 @@ qm_quote_list_set_narrow (QmQuoteList *self, gboolean narrow)
 {
   g_return_if_fail (QM_IS_QUOTE_LIST (self));
 
-  gtk_column_view_column_set_visible (
-      self->columns[QM_QUOTE_CELL_ISSUED].column, !narrow);
   gtk_column_view_set_single_click_activate (self->view, narrow);
+}
+
+static double
+digit_width (GtkWidget *widget)
+{
+  PangoContext *context = gtk_widget_get_pango_context (widget);
+  PangoFontMetrics *metrics = pango_context_get_metrics (context, NULL, NULL);
+  int width = pango_font_metrics_get_approximate_digit_width (metrics);
+
+  pango_font_metrics_unref (metrics);
+  return (double) width / PANGO_SCALE;
+}
+
+static gboolean
+fit_cb (gpointer data)
+{
+  QmQuoteList *self = data;
+  GtkAdjustment *across =
+      gtk_scrollable_get_hadjustment (GTK_SCROLLABLE (self->view));
+
+  self->fit_idle = 0;
+  gtk_column_view_column_set_visible (
+      self->columns[QM_QUOTE_CELL_ISSUED].column,
+      gtk_adjustment_get_page_size (across)
+          >= LEAST_DIGITS * digit_width (GTK_WIDGET (self->view)));
+  return G_SOURCE_REMOVE;
+}
+
+/* Columns cannot come and go while space is given out. */
+static void
+width_cb (QmQuoteList *self)
+{
+  if (self->fit_idle == 0)
+    self->fit_idle = g_idle_add (fit_cb, self);
+}
+
+static void
+adjustment_cb (QmQuoteList *self)
+{
+  GtkAdjustment *across =
+      gtk_scrollable_get_hadjustment (GTK_SCROLLABLE (self->view));
+
+  if (across != NULL)
+    g_signal_connect_object (across, "notify::page-size", G_CALLBACK (width_cb),
+                             self, G_CONNECT_SWAPPED);
 }
 
 static void
@@ -432,6 +480,7 @@ qm_quote_list_dispose (GObject *object)
   QmQuoteList *self = QM_QUOTE_LIST (object);
   GtkWidget *child;
 
+  g_clear_handle_id (&self->fit_idle, g_source_remove);
   if (self->sort != NULL)
     g_signal_handlers_disconnect_by_data (self->sort, self);
   if (self->view != NULL)
@@ -508,6 +557,9 @@ qm_quote_list_init (QmQuoteList *self)
   gtk_single_selection_set_autoselect (self->selection, FALSE);
   gtk_single_selection_set_can_unselect (self->selection, TRUE);
   gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (self->selection));
+  g_signal_connect_object (self->view, "notify::hadjustment",
+                           G_CALLBACK (adjustment_cb), self, G_CONNECT_SWAPPED);
+  adjustment_cb (self);
   g_signal_connect_object (self->selection, "notify::selected-item",
                            G_CALLBACK (selection_cb), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->sort, "changed", G_CALLBACK (asked_cb), self,
