@@ -70,6 +70,7 @@ CLASSES = {
     'dinov2_with_registers': 'Dinov2WithRegistersForImageClassification',
     'dinov3_vit': 'DINOv3ViTModel',
     'vit_mae': 'ViTMAEForPreTraining',
+    'starcoder2': 'Starcoder2ForCausalLM',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
 # Names of parameters that no loss depends on here: DINO's token of hidden

@@ -197,6 +197,28 @@ test_experts (void)
                 4060 + 2 * (4 * 3 * 8 * 6 + 32 - 480));
 }
 
+/* Keys and values are 4 wide: products of a layer 2 x 5 x (2 x 64 + 2 x 32 +
+ * 2 x 160) = 5120, attention half of 800; with a window of 2, 2/5 (1 - 1/5) x
+ * 800 = 256. */
+static void
+test_starcoder2 (void)
+{
+  const double head = 2 * 5 * 8 * 50;
+
+  check_counts ("starcoder2",
+                "{\"model_type\": \"starcoder2\", " BERT_SIZES
+                "\"num_key_value_heads\": 1, \"vocab_size\": 50}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (5120 + 400) + head,
+                2204);
+  check_counts ("starcoder2, untied, without biases, with a window",
+                "{\"model_type\": \"starcoder2\", " BERT_SIZES
+                "\"num_key_value_heads\": 1, \"vocab_size\": 50,"
+                "\"use_bias\": false, \"tie_word_embeddings\": false,"
+                "\"sliding_window\": 2}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (5120 + 256) + head,
+                2448);
+}
+
 /* As bert has them, without its head, with half the attention. */
 static void
 test_gpt2 (void)
@@ -518,6 +540,7 @@ main (void)
   test_llama ();
   test_experts ();
   test_gpt2 ();
+  test_starcoder2 ();
   test_modernbert ();
   test_esm ();
   test_dino ();
