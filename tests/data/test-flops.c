@@ -427,6 +427,7 @@ test_catalog (void)
     { "mae-large", 329239296, 1.266e20 },
     { "dit-xl-2", 674834720, 7.288e19 },
     { "clip-vit-l-14", 427616513, 6.734e21 },
+    { "starcoder2-3b", 3030371328, 6.430e22 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },
   };
@@ -439,7 +440,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 16 + 9);
+  CHECK_INT ((int64_t) n, 17 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -477,6 +478,7 @@ test_order (void)
                                        "mae-large",
                                        "dit-xl-2",
                                        "clip-vit-l-14",
+                                       "starcoder2-3b",
                                        "pythia-160m",
                                        "pythia-410m" };
   QmCatalog *catalog = NULL;
@@ -493,7 +495,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 16 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 17 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
