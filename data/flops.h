@@ -28,6 +28,8 @@
  *                                                           those k that a
  *                                                           token goes through
  *                                                           and the router
+ *   starcoder2           as llama, with 2hi and one window  Lozhkov et al.
+ *                        for all layers; q = h              2024, 6
  *   modernbert           L 2s (4h^2 + 3hi) + 2sh^2 + 2shV   Warner et al. 2024,
  *                        + sum over layers of 4s^2 h        2.1; w the share of
  *                          w (2 - w)                        the tokens that the

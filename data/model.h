@@ -67,6 +67,7 @@ typedef enum QmFamily
   QM_FAMILY_DIT,
   QM_FAMILY_CLIP,
   QM_FAMILY_SIGLIP,
+  QM_FAMILY_STARCODER2,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -414,6 +415,24 @@ typedef struct QmClipConfig
   double initializer_range, initializer_factor;
 } QmClipConfig;
 
+/* starcoder2: decoder with rotary positions, keys for several queries each,
+ * layer norms, and MLPs without gates. */
+typedef struct QmStarcoder2Config
+{
+  int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
+  int64_t key_heads; /* of keys and values, each for as many of queries */
+  int64_t max_positions;
+  int64_t pad_token_id; /* -1: none */
+  int64_t window;       /* tokens that every layer sees; -1: all */
+  double norm_eps, embedding_dropout;
+  double hidden_dropout; /* of what comes out of attention and MLP */
+  double attention_dropout, initializer_range;
+  QmRope rope;
+  QmActivation activation;
+  bool use_bias; /* of every product but the last */
+  bool tie_word_embeddings;
+} QmStarcoder2Config;
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -438,6 +457,7 @@ typedef struct QmModelConfig
     QmMaeConfig mae;
     QmDitConfig dit;
     QmClipConfig clip; /* QM_FAMILY_CLIP and QM_FAMILY_SIGLIP */
+    QmStarcoder2Config starcoder2;
   };
 } QmModelConfig;
 

@@ -704,6 +704,7 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_DIT] = qm_build_dit,
   [QM_FAMILY_CLIP] = qm_build_clip,
   [QM_FAMILY_SIGLIP] = qm_build_clip,
+  [QM_FAMILY_STARCODER2] = qm_build_starcoder2,
 };
 
 QmStatus

@@ -67,6 +67,7 @@ void qm_build_dino (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_dit (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_clip (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_mae (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_starcoder2 (QmBuilder *builder, const QmModelConfig *model);
 
 /* DINO's training with teacher and crops, and its backbone: the normed tokens
  * of images, of which it sets the builder's batch and length. */

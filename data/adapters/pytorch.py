@@ -72,6 +72,7 @@ CLASSES = {
     'vit_mae': 'ViTMAEForPreTraining',
     'clip': 'CLIPModel',
     'siglip': 'SiglipModel',
+    'starcoder2': 'Starcoder2ForCausalLM',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
 # Names of parameters that no loss depends on here: DINO's token of hidden

@@ -34,7 +34,8 @@ MODELS = dict(gpt_neox='GPTNeoX', bert='Bert', roberta='Roberta', vit='ViT',
               gpt2='GPT2', modernbert='ModernBert', esm='Esm',
               olmoe='Olmoe', qwen3_moe='Qwen3Moe', mixtral='Mixtral',
               dinov2='Dinov2', dinov2_with_registers='Dinov2WithRegisters',
-              dinov3_vit='DINOv3ViT', vit_mae='ViTMAE')
+              dinov3_vit='DINOv3ViT', vit_mae='ViTMAE',
+              starcoder2='Starcoder2')
 
 
 def of_transformers():

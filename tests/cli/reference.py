@@ -85,6 +85,8 @@ def forward_flops(model):
                 + 2 * tokens * h * config["vocab_size"])
     if kind in ("llama", "qwen3", "olmo2", "olmoe", "smollm3"):
         return llama_flops(config, tokens)
+    if kind == "starcoder2":
+        return starcoder2_flops(config, tokens)
     if kind == "modernbert":
         return modernbert_flops(config, tokens)
     if kind in ("bert", "roberta", "esm"):
@@ -119,6 +121,18 @@ def llama_flops(config, tokens):
         inner = inner * config["num_experts_per_tok"] + config["num_experts"]
     layer = (2 * tokens * h * (2 * queries + 2 * keys + inner)
              + 0.5 * 4 * tokens ** 2 * queries)
+    return (config["num_hidden_layers"] * layer
+            + 2 * tokens * h * config["vocab_size"])
+
+
+def starcoder2_flops(config, tokens):
+    """Heads that share keys, no gates, and in every layer the same window."""
+    h, seen = config["hidden_size"], config["sliding_window"] or tokens
+    keys = h // config["num_attention_heads"] * config["num_key_value_heads"]
+    share = min(seen / tokens, 1)
+    layer = (2 * tokens * h * (2 * h + 2 * keys
+                               + 2 * config["intermediate_size"])
+             + share * (1 - share / 2) * 4 * tokens ** 2 * h)
     return (config["num_hidden_layers"] * layer
             + 2 * tokens * h * config["vocab_size"])
 

@@ -197,6 +197,28 @@ test_experts (void)
                 4060 + 2 * (4 * 3 * 8 * 6 + 32 - 480));
 }
 
+/* Keys and values are 4 wide: products of a layer 2 x 5 x (2 x 64 + 2 x 32 +
+ * 2 x 160) = 5120, attention half of 800; with a window of 2, 2/5 (1 - 1/5) x
+ * 800 = 256. */
+static void
+test_starcoder2 (void)
+{
+  const double head = 2 * 5 * 8 * 50;
+
+  check_counts ("starcoder2",
+                "{\"model_type\": \"starcoder2\", " BERT_SIZES
+                "\"num_key_value_heads\": 1, \"vocab_size\": 50}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (5120 + 400) + head,
+                2204);
+  check_counts ("starcoder2, untied, without biases, with a window",
+                "{\"model_type\": \"starcoder2\", " BERT_SIZES
+                "\"num_key_value_heads\": 1, \"vocab_size\": 50,"
+                "\"use_bias\": false, \"tie_word_embeddings\": false,"
+                "\"sliding_window\": 2}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (5120 + 256) + head,
+                2448);
+}
+
 /* As bert has them, without its head, with half the attention. */
 static void
 test_gpt2 (void)
@@ -405,6 +427,7 @@ test_catalog (void)
     { "mae-large", 329239296, 1.266e20 },
     { "dit-xl-2", 674834720, 7.288e19 },
     { "clip-vit-l-14", 427616513, 6.734e21 },
+    { "starcoder2-3b", 3030371328, 6.430e22 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },
   };
@@ -417,7 +440,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 16 + 9);
+  CHECK_INT ((int64_t) n, 17 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -455,6 +478,7 @@ test_order (void)
                                        "mae-large",
                                        "dit-xl-2",
                                        "clip-vit-l-14",
+                                       "starcoder2-3b",
                                        "pythia-160m",
                                        "pythia-410m" };
   QmCatalog *catalog = NULL;
@@ -471,7 +495,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 16 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 17 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
@@ -518,6 +542,7 @@ main (void)
   test_llama ();
   test_experts ();
   test_gpt2 ();
+  test_starcoder2 ();
   test_modernbert ();
   test_esm ();
   test_dino ();

@@ -73,6 +73,8 @@ from transformers import (
     SiglipModel,
     SmolLM3Config,
     SmolLM3ForCausalLM,
+    Starcoder2Config,
+    Starcoder2ForCausalLM,
     ViTConfig,
     ViTForImageClassification,
     ViTMAEConfig,
@@ -147,6 +149,7 @@ LLAMA_LIKE = {
     "olmoe": (OlmoeForCausalLM, OlmoeConfig),
     "qwen3-moe": (Qwen3MoeForCausalLM, Qwen3MoeConfig),
     "mixtral": (MixtralForCausalLM, MixtralConfig),
+    "starcoder2": (Starcoder2ForCausalLM, Starcoder2Config),
 }
 
 
@@ -611,7 +614,7 @@ MASKED = (BertForMaskedLM, RobertaForMaskedLM, ModernBertForMaskedLM,
 LENGTHS = {"llama-linear": 129, "mistral": 17, "qwen2-yarn": 129,
            "qwen3": 17, "olmo3": 17, "gemma3": 17, "modernbert": 17,
            "modernbert-long": 129, "esm": 17, "olmoe": 17, "mixtral": 21,
-           "qwen3-moe": 23}
+           "qwen3-moe": 23, "starcoder2": 17, "starcoder2-yarn": 129}
 
 # What is written as Transformers 5 has it in memory, not as the hub has it.
 PACKED = ("olmoe-packed",)
@@ -690,6 +693,19 @@ MODELS = {
     "gpt2-scaled": gpt2(n_inner=20, activation_function="relu",
                         scale_attn_by_inverse_layer_idx=True,
                         tie_word_embeddings=False, layer_norm_epsilon=1e-6),
+    "starcoder2": llama_like(
+        "starcoder2", 3, 1, sliding_window=6, rope_theta=1000.0,
+        attention_dropout=0.1, embedding_dropout=0.1, residual_dropout=0.1),
+    # A window that is wider than the text.
+    "starcoder2-wide": llama_like(
+        "starcoder2", 2, 2, sliding_window=40, use_bias=False,
+        tie_word_embeddings=False, hidden_act="gelu", norm_epsilon=1e-4,
+        pad_token_id=3, rope_scaling=dict(rope_type="linear", factor=2.0)),
+    "starcoder2-yarn": llama_like(
+        "starcoder2", 6, 2, hidden_size=24, num_hidden_layers=1,
+        rope_parameters=dict(
+            rope_type="yarn", rope_theta=100.0, factor=2.0,
+            original_max_position_embeddings=64)),
     "modernbert": modernbert(local_attention=7, global_rope_theta=1000.0,
                              local_rope_theta=50.0),
     "modernbert-long": modernbert(

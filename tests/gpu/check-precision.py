@@ -203,6 +203,12 @@ LLAMA_CASES = {
     'gemma3-256-513-of-4': llama_like(
         'gemma3_text', 640, 4, 1, 513, 2, sliding_window=100,
         sliding_window_pattern=2),
+    'starcoder2-64-1023-of-4': llama_like('starcoder2', 512, 8, 2, 1023, 2,
+                                          sliding_window=200),
+    'starcoder2-80-333': llama_like(
+        'starcoder2', 320, 4, 4, 333, 3, use_bias=False,
+        tie_word_embeddings=False, sliding_window=4096),
+    'starcoder2-128-257-of-3': llama_like('starcoder2', 384, 3, 1, 257, 3),
     'gpt2-64-1024': gpt2(512, 8, 1024, 2),
     'gpt2-80-333': gpt2(320, 4, 333, 3, tie_word_embeddings=False,
                         scale_attn_by_inverse_layer_idx=True),

@@ -98,6 +98,7 @@ def build(config):
                    qwen3='Qwen3ForCausalLM', olmo2='Olmo2ForCausalLM',
                    olmo3='Olmo3ForCausalLM', smollm3='SmolLM3ForCausalLM',
                    gemma3_text='Gemma3ForCausalLM', gpt2='GPT2LMHeadModel',
+                   starcoder2='Starcoder2ForCausalLM',
                    modernbert='ModernBertForMaskedLM',
                    esm='EsmForMaskedLM', olmoe='OlmoeForCausalLM',
                    qwen3_moe='Qwen3MoeForCausalLM',

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* StarCoder2, as Transformers 4.39 to 5 have it.
+ *
+ * Read, and ignored, since the class does not read them and computes so:
+ *   attention_softmax_in_fp32, scale_attention_softmax_in_fp32,
+ *   scale_attn_weights   of the model that it is made from
+ *   layer_norm_epsilon   norms have norm_epsilon
+ *
+ * Nor does it read mlp_type and norm_type; those of the models of the hub say
+ * what it computes, and others are refused.
+ */
+
+#include "data/family-counts.h"
+#include "data/family-read.h"
+#include "data/rope.h"
+
+#define ROW(member, key, kind, min, max, absent) \
+  QM_ROW (starcoder2, member, key, kind, min, max, absent)
+#define APART .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART
+
+/* A part of the rope; its key is that of the whole. */
+#define ROPE(member, its_kind)                                           \
+  {                                                                      \
+    .name = "rope_" #member, .key = "rope_parameters", .kind = its_kind, \
+    .offset = offsetof (QmModelConfig, starcoder2.rope.member), APART,   \
+    .words = qm_rope_kinds                                               \
+  }
+
+#define THETA 10000
+
+static const QmField fields[] = {
+  { ROW (vocab_size, "vocab_size", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, 49152) },
+  { ROW (hidden_size,
+         "hidden_size",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_HIDDEN,
+         QM_REQUIRED) },
+  { ROW (layers,
+         "num_hidden_layers",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_LAYERS,
+         QM_REQUIRED) },
+  { ROW (heads,
+         "num_attention_heads",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_HEADS,
+         QM_REQUIRED) },
+  { ROW (
+      key_heads, "num_key_value_heads", QM_FIELD_WHOLE, 1, QM_MAX_HEADS, 2) },
+  { ROW (intermediate_size,
+         "intermediate_size",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_INNER,
+         QM_REQUIRED) },
+  { ROW (max_positions,
+         "max_position_embeddings",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_POSITIONS,
+         4096) },
+  { ROW (pad_token_id, "pad_token_id", QM_FIELD_WHOLE, 0, QM_MAX_VOCAB, -1),
+    .apart = QM_FIELD_READ_APART },
+  { ROW (window, "sliding_window", QM_FIELD_WHOLE, 1, QM_MAX_POSITIONS, -1) },
+  { ROW (norm_eps, "norm_epsilon", QM_FIELD_NUMBER, 0, 1, 1e-5) },
+  { ROW (
+      embedding_dropout, "embedding_dropout", QM_FIELD_PROBABILITY, 0, 1, 0) },
+  { ROW (hidden_dropout, "residual_dropout", QM_FIELD_PROBABILITY, 0, 1, 0) },
+  { ROW (
+      attention_dropout, "attention_dropout", QM_FIELD_PROBABILITY, 0, 1, 0) },
+  { ROW (initializer_range,
+         "initializer_range",
+         QM_FIELD_NUMBER,
+         0,
+         10,
+         0.018042) },
+  ROPE (kind, QM_FIELD_WORD),
+  ROPE (truncate, QM_FIELD_SWITCH),
+  ROPE (theta, QM_FIELD_NUMBER),
+  ROPE (factor, QM_FIELD_NUMBER),
+  ROPE (original_positions, QM_FIELD_NUMBER),
+  ROPE (low_frequency, QM_FIELD_NUMBER),
+  ROPE (high_frequency, QM_FIELD_NUMBER),
+  ROPE (beta_fast, QM_FIELD_NUMBER),
+  ROPE (beta_slow, QM_FIELD_NUMBER),
+  ROPE (amplitude, QM_FIELD_NUMBER),
+  { ROW (activation,
+         "hidden_act",
+         QM_FIELD_ACTIVATION,
+         0,
+         0,
+         QM_ACTIVATION_GELU_TANH) },
+  { ROW (use_bias, "use_bias", QM_FIELD_SWITCH, 0, 1, true) },
+  { ROW (tie_word_embeddings,
+         "tie_word_embeddings",
+         QM_FIELD_SWITCH,
+         0,
+         1,
+         true) },
+};
+
+static const char *const nullable[] = { "pad_token_id", "sliding_window",
+                                        NULL };
+
+static void
+read_heads (QmJsonObject *object, const QmStarcoder2Config *config)
+{
+  qm_config_check_heads (object, config->hidden_size, config->heads);
+  if (object->status != QM_OK)
+    return;
+  if (config->heads % config->key_heads != 0)
+    qm_json_fail (object, "num_key_value_heads", QM_STATUS_INVALID,
+                  "%lld heads are not divisible by %lld",
+                  (long long) config->heads, (long long) config->key_heads);
+  if (config->hidden_size / config->heads % 2 != 0)
+    qm_json_fail (object, "num_attention_heads", QM_STATUS_INVALID,
+                  "heads of %lld elements cannot be rotated",
+                  (long long) (config->hidden_size / config->heads));
+}
+
+/* Transformers 4 has a number and an object, 5 one object with both. */
+static void
+read_rope (QmJsonObject *object, QmStarcoder2Config *config)
+{
+  config->rope = (QmRope){ .amplitude = 1 };
+  config->rope.theta =
+      qm_json_number_or (object, "rope_theta", 1.0001, 1e12, THETA);
+  if (json_object_size (json_object_get (object->json, "rope_scaling")) > 0
+      && json_object_size (json_object_get (object->json, "rope_parameters"))
+             > 0)
+    qm_json_fail (object, "rope_scaling", QM_STATUS_UNSUPPORTED,
+                  "is not supported beside rope_parameters");
+  qm_rope_read (object, "rope_scaling", config->max_positions, true,
+                &config->rope);
+  qm_rope_read (object, "rope_parameters", config->max_positions, true,
+                &config->rope);
+}
+
+static void
+read (QmJsonObject *object, QmModelConfig *model)
+{
+  QmStarcoder2Config *config = &model->starcoder2;
+
+  if (object->status != QM_OK)
+    return;
+  config->pad_token_id = qm_json_integer_or (object, "pad_token_id", 0,
+                                             config->vocab_size - 1, -1);
+  read_heads (object, config);
+  read_rope (object, config);
+  qm_config_require_word (object, "mlp_type", "default");
+  qm_config_require_word (object, "norm_type", "layer_norm");
+  qm_json_take (object, "attention_softmax_in_fp32");
+  qm_json_take (object, "layer_norm_epsilon");
+  qm_json_take (object, "scale_attention_softmax_in_fp32");
+  qm_json_take (object, "scale_attn_weights");
+}
+
+/* In the words of Transformers 4, which 5 understands. */
+static void
+write (json_t *object, const QmModelConfig *model)
+{
+  const QmRope *rope = &model->starcoder2.rope;
+
+  json_object_set_new (object, "rope_theta", json_real (rope->theta));
+  json_object_set_new (object, "rope_scaling", qm_rope_json (rope, false));
+}
+
+/* The width of the heads of keys, which is that of values. */
+static int64_t
+key_width (const QmStarcoder2Config *config)
+{
+  return config->hidden_size / config->heads * config->key_heads;
+}
+
+/* The share of the pairs of tokens that a layer looks at: earlier ones, half of
+ * them, of which a window of share w leaves w (1 - w/2). */
+static double
+seen (const QmStarcoder2Config *config, double tokens)
+{
+  double window = 1;
+
+  if (config->window > 0 && (double) config->window < tokens)
+    window = (double) config->window / tokens;
+  return window * (1 - window / 2);
+}
+
+static double
+flops (const QmModelConfig *model, const QmRecipe *recipe)
+{
+  const QmStarcoder2Config *config = &model->starcoder2;
+  double tokens = (double) recipe->sequence_length;
+  double hidden = (double) config->hidden_size;
+  double layer = qm_count_product (tokens, hidden,
+                                   hidden + 2 * (double) key_width (config))
+                 + qm_count_product (tokens, hidden, hidden)
+                 + 2
+                       * qm_count_product (tokens, hidden,
+                                           (double) config->intermediate_size)
+                 + seen (config, tokens) * qm_count_attention (tokens, hidden);
+
+  return (double) config->layers * layer
+         + qm_count_product (tokens, hidden, (double) config->vocab_size);
+}
+
+static int64_t
+parameters (const QmModelConfig *model)
+{
+  const QmStarcoder2Config *config = &model->starcoder2;
+  int64_t hidden = config->hidden_size, inner = config->intermediate_size;
+  bool bias = config->use_bias;
+  int64_t layer =
+      qm_count_linear (hidden, hidden + 2 * key_width (config), bias)
+      + qm_count_linear (hidden, hidden, bias)
+      + qm_count_linear (hidden, inner, bias)
+      + qm_count_linear (inner, hidden, bias)
+      + 2 * qm_count_layer_norm (hidden);
+
+  return config->vocab_size * hidden * (config->tie_word_embeddings ? 1 : 2)
+         + config->layers * layer + qm_count_layer_norm (hidden);
+}
+
+const QmFamilyInfo qm_starcoder2_family = {
+  .name = "starcoder2",
+  .architecture = "Starcoder2ForCausalLM",
+  .block = "Starcoder2DecoderLayer",
+  .objective = QM_OBJECTIVE_NEXT_TOKEN,
+  .has_attention = true,
+  .fields = fields,
+  .n_fields = sizeof fields / sizeof fields[0],
+  .nullable = nullable,
+  .read = read,
+  .write = write,
+  .flops = flops,
+  .parameters = parameters,
+};

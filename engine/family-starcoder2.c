@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/family.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static QmValueId
+norm (QmBuilder *builder,
+      QmValueId x,
+      const QmStarcoder2Config *config,
+      const char *prefix,
+      const char *name)
+{
+  QmAffine weights =
+      qm_build_norm_weights (builder, config->hidden_size, true, prefix, name);
+
+  return qm_build_norm (builder, x, &weights, config->norm_eps);
+}
+
+/* Queries, keys and values of one product, the first two turned. */
+static void
+build_packed (QmBuilder *builder,
+              QmValueId x,
+              const QmStarcoder2Config *config,
+              const char *prefix,
+              QmHeads *heads)
+{
+  static const char *const parts[3] = { "q_proj", "k_proj", "v_proj" };
+  int64_t width = config->hidden_size / config->heads;
+  int64_t q = config->heads, k = config->key_heads, row = (q + 2 * k) * width;
+  QmValueId table = qm_build_rotary (builder, &config->rope, width);
+  QmStackPart stack[3];
+  char names[3][96];
+
+  for (int i = 0; i < 3; i++)
+    {
+      snprintf (names[i], sizeof names[i], "%sself_attn.%s", prefix, parts[i]);
+      stack[i] = (QmStackPart){ names[i], NULL, (i == 0 ? q : k) * width };
+    }
+  x = qm_build_stack (builder, x, config->use_bias, stack, 3,
+                      "query, key, value");
+  x = qm_build_rotated (builder, x, table, q + 2 * k, q + k, width);
+  heads->q = qm_build_heads_of (builder, x, row, 0, q, width);
+  heads->k = qm_build_heads_of (builder, x, row, q * width, k, width);
+  heads->v = qm_build_heads_of (builder, x, row, (q + k) * width, k, width);
+}
+
+static QmValueId
+attend (QmBuilder *builder,
+        QmValueId x,
+        const QmStarcoder2Config *config,
+        const char *prefix)
+{
+  int64_t hidden = config->hidden_size;
+  bool windowed = config->window > 0 && config->window < builder->length;
+  QmHeads heads = { .scale = 1 / sqrt ((double) (hidden / config->heads)),
+                    .causal = true,
+                    .window = windowed ? config->window : 0,
+                    .dropout = config->attention_dropout };
+  QmAffine output;
+
+  build_packed (builder, x, config, prefix, &heads);
+  output = qm_build_linear_weights (builder, hidden, hidden, config->use_bias,
+                                    prefix, "self_attn.o_proj");
+  x = qm_build_linear (builder, qm_build_heads (builder, &heads), &output);
+  return qm_build_dropout (builder, x, config->hidden_dropout);
+}
+
+static QmValueId
+feed_forward (QmBuilder *builder,
+              QmValueId x,
+              const QmStarcoder2Config *config,
+              const char *prefix)
+{
+  int64_t hidden = config->hidden_size, inner = config->intermediate_size;
+  QmAffine up = qm_build_linear_weights (builder, inner, hidden,
+                                         config->use_bias, prefix, "mlp.c_fc");
+  QmAffine down =
+      qm_build_linear_weights (builder, hidden, inner, config->use_bias, prefix,
+                               "mlp.c_proj");
+
+  x = qm_build_activation (builder, qm_build_linear (builder, x, &up),
+                           config->activation);
+  return qm_build_dropout (builder, qm_build_linear (builder, x, &down),
+                           config->hidden_dropout);
+}
+
+static QmValueId
+layer (QmBuilder *builder,
+       QmValueId x,
+       const QmModelConfig *model,
+       int64_t index,
+       const char *prefix)
+{
+  const QmStarcoder2Config *config = &model->starcoder2;
+  QmType type = builder->options->residual;
+  QmValueId y = norm (builder, x, config, prefix, "input_layernorm");
+
+  x = qm_build_add (builder, x, attend (builder, y, config, prefix), type);
+  y = norm (builder, x, config, prefix, "post_attention_layernorm");
+  return qm_build_add (builder, x, feed_forward (builder, y, config, prefix),
+                       type);
+}
+
+void
+qm_build_starcoder2 (QmBuilder *builder, const QmModelConfig *model)
+{
+  const QmStarcoder2Config *config = &model->starcoder2;
+  QmGraph *graph = builder->graph;
+  QmValueId words, x;
+
+  qm_build_text_inputs (builder);
+  words =
+      qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
+                             "model.embed_tokens.weight", NULL);
+  x = qm_build_embedding (builder, graph->ids, words, config->pad_token_id,
+                          builder->options->residual);
+  x = qm_build_dropout (builder, x, config->embedding_dropout);
+  x = qm_build_layers (builder, x, model, config->layers, "model.layers.",
+                       layer);
+  x = norm (builder, x, config, "model.", "norm");
+  qm_build_next_token (builder, x, words, config->tie_word_embeddings,
+                       "lm_head.weight", NULL);
+}
