@@ -277,6 +277,11 @@ add_fsdp (json_t *object, const QmExport *s)
     add_switch (config, "activation_checkpointing", true);
   add_switch (object, "fsdp", true);
   json_object_set_new (object, "fsdp_config", config);
+  /* The norm of gradients in the memory of the host is summed over ranks there,
+   * which NCCL cannot; Accelerate has that by itself where it is started by its
+   * own launcher, and not by torchrun. */
+  if (s->offloading)
+    add_text (object, "ddp_backend", "cuda:nccl,cpu:gloo");
 }
 
 static void

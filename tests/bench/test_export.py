@@ -167,14 +167,58 @@ class Export(unittest.TestCase):
         self.assertTrue(got['fsdp_config']['activation_checkpointing'])
         self.assertNotIn('gradient_checkpointing', got)
         # What GPUs share is not offloaded.
+        # The norm of gradients that are on the host is summed over ranks there.
+        self.assertEqual(got['ddp_backend'], 'cuda:nccl,cpu:gloo')
         got = get('--gpus', 4, '--sharding', 'fsdp_2')['arguments']
         self.assertFalse(got['fsdp_config']['cpu_offload'])
+        self.assertNotIn('ddp_backend', got)
         got = get('--gpus', 4, '--sharding', 'zero_3')['arguments']
         zero = got['deepspeed']['zero_optimization']
         self.assertNotIn('offload_optimizer', zero)
         self.assertNotIn('offload_param', zero)
         got = get('--gpus', 4)['arguments']
         self.assertEqual(got['gradient_accumulation_steps'], 1024 // 8 // 4)
+
+    def test_every_way_of_several(self):
+        """What DeepSpeed and Accelerate refuse: a batch that is no product, two
+        types at once, a stage that is none."""
+        for sharding in SHARDINGS:
+            for more in ((), ('--checkpoint',)):
+                options = ('--model', 'pythia-1b', '--micro-batch', 4,
+                           '--gpus', 8, '--sharding', sharding, *more)
+                got = self.get(*options)
+                self.assertIn('--nproc-per-node 8', str(got['notes']))
+                got = got['arguments']
+                self.check_transformers(got, 'gpt_neox')
+                self.assertFalse(got['fp16'] and got['bf16'])
+                said = self.get(*options, '--format', 'deepspeed')
+                self.assertIn('--num_gpus 8', str(said['notes']))
+                config = said['arguments']
+                self.check_deepspeed(config)
+                # DeepSpeed makes train_batch_size the product with its ranks.
+                self.assertNotIn('train_batch_size', config)
+                self.assertEqual(
+                    config['train_micro_batch_size_per_gpu'] * 8
+                    * config['gradient_accumulation_steps'],
+                    MODELS['pythia-1b']['recipe']['batch_size'])
+                self.assertFalse(config['fp16']['enabled']
+                                 and config['bf16']['enabled'])
+                self.assertEqual(
+                    config['zero_optimization']['stage'],
+                    int(sharding[-1]) if sharding.startswith('zero') else 0)
+                if sharding.startswith('fsdp'):
+                    self.assertEqual(
+                        (got['fsdp'], got['fsdp_config']['version'],
+                         got['fsdp_config']['reshard_after_forward'],
+                         got['fsdp_config']['auto_wrap_policy']),
+                        (True, 2, sharding == 'fsdp_3',
+                         'TRANSFORMER_BASED_WRAP'))
+                    # Both at once are refused.
+                    self.assertNotIn('deepspeed', got)
+                    self.assertFalse(got.get('gradient_checkpointing'))
+                    self.assertEqual(
+                        'activation_checkpointing' in got['fsdp_config'],
+                        bool(more))
 
     def test_stages(self):
         for stage in (1, 2, 3):
