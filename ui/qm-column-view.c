@@ -36,3 +36,13 @@ qm_column_view_name_row (GtkWidget *cell, const char *name)
     gtk_accessible_update_property (GTK_ACCESSIBLE (row),
                                     GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
+
+gboolean
+qm_column_view_is_left (GtkWidget *widget, GtkDirectionType direction)
+{
+  GtkRoot *root = gtk_widget_get_root (widget);
+  GtkWidget *focus = root != NULL ? gtk_root_get_focus (root) : NULL;
+
+  return (direction == GTK_DIR_TAB_FORWARD || direction == GTK_DIR_TAB_BACKWARD)
+         && focus != NULL && gtk_widget_is_ancestor (focus, widget);
+}

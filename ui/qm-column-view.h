@@ -17,4 +17,8 @@ void qm_column_view_scroll_to (GtkColumnView *view, guint row);
  * cell: the child of its list item. */
 void qm_column_view_name_row (GtkWidget *cell, const char *name);
 
+/* Whether the focus should leave the widget that a table fills: with Tab, which
+ * GTK 4.8 would send through every row, while arrow keys do that as well. */
+gboolean qm_column_view_is_left (GtkWidget *widget, GtkDirectionType direction);
+
 G_END_DECLS

@@ -156,6 +156,9 @@ class AdvisorTest(AdvisorCase):
         self.root.find("label", contains="Selected: 8 × H100 SXM5 80GB: –")
         self.root.find("label", contains="It is not offered: no machine; GPU "
                                          "server for 8 GPUs draws 6,413 W")
+        # Tab does not go through all rows.
+        self.root.after_key("Home")
+        self.assertNotEqual(self.root.after_key("Tab").role, "table row")
         self.root.find("push button", "Reset: Power of the room").press()
         self.expect_headline("8 × H100 SXM5 80GB", "$250,500")
         self.root.find("push button",

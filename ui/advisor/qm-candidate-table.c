@@ -473,6 +473,14 @@ sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
                          g_variant_get_uint32 (parameter));
 }
 
+static gboolean
+qm_candidate_table_focus (GtkWidget *widget, GtkDirectionType direction)
+{
+  return !qm_column_view_is_left (widget, direction)
+         && GTK_WIDGET_CLASS (qm_candidate_table_parent_class)
+                ->focus (widget, direction);
+}
+
 static void
 qm_candidate_table_class_init (QmCandidateTableClass *klass)
 {
@@ -483,6 +491,7 @@ qm_candidate_table_class_init (QmCandidateTableClass *klass)
   object_class->set_property = qm_candidate_table_set_property;
   object_class->dispose = qm_candidate_table_dispose;
   object_class->finalize = qm_candidate_table_finalize;
+  widget_class->focus = qm_candidate_table_focus;
 
   properties[PROP_ADVISOR] =
       g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,

@@ -227,6 +227,14 @@ qm_published_table_dispose (GObject *object)
   G_OBJECT_CLASS (qm_published_table_parent_class)->dispose (object);
 }
 
+static gboolean
+qm_published_table_focus (GtkWidget *widget, GtkDirectionType direction)
+{
+  return !qm_column_view_is_left (widget, direction)
+         && GTK_WIDGET_CLASS (qm_published_table_parent_class)
+                ->focus (widget, direction);
+}
+
 static void
 qm_published_table_class_init (QmPublishedTableClass *klass)
 {
@@ -235,6 +243,7 @@ qm_published_table_class_init (QmPublishedTableClass *klass)
   G_OBJECT_CLASS (klass)->dispose = qm_published_table_dispose;
   widget_class->size_allocate = qm_published_table_size_allocate;
   widget_class->measure = qm_published_table_measure;
+  widget_class->focus = qm_published_table_focus;
 
   gtk_widget_class_set_template_from_resource (
       widget_class,

@@ -275,6 +275,14 @@ qm_bench_table_dispose (GObject *object)
   G_OBJECT_CLASS (qm_bench_table_parent_class)->dispose (object);
 }
 
+static gboolean
+qm_bench_table_focus (GtkWidget *widget, GtkDirectionType direction)
+{
+  return !qm_column_view_is_left (widget, direction)
+         && GTK_WIDGET_CLASS (qm_bench_table_parent_class)
+                ->focus (widget, direction);
+}
+
 static void
 qm_bench_table_class_init (QmBenchTableClass *klass)
 {
@@ -282,6 +290,7 @@ qm_bench_table_class_init (QmBenchTableClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   object_class->dispose = qm_bench_table_dispose;
+  widget_class->focus = qm_bench_table_focus;
 
   signals[SELECTED] =
       g_signal_new ("selected", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,

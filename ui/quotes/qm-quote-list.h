@@ -45,7 +45,8 @@ gboolean qm_quote_list_is_marked (QmQuoteList *self, gint64 id);
 void qm_quote_list_mark (QmQuoteList *self, gint64 id, gboolean marked);
 void qm_quote_list_unmark_all (QmQuoteList *self);
 
-/* Takes one press for activating, as where a quote takes the place of the list. */
+/* Takes one press for activating, as where a quote takes the place of the list.
+ */
 void qm_quote_list_set_narrow (QmQuoteList *self, gboolean narrow);
 
 /* Puts the keyboard on a row; whether there is one to be seen. */
