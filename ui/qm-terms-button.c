@@ -5,6 +5,7 @@
 #include "ui/qm-terms-button.h"
 
 #include "pricing/qm-terms.h"
+#include "ui/qm-input.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -86,8 +87,7 @@ new_heading (QmTermsButton *self, const QmTerm *term)
   gtk_widget_add_css_class (link, "qm-guide-link");
   gtk_widget_set_valign (link, GTK_ALIGN_BASELINE);
   gtk_widget_set_tooltip_text (link, label);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (link),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+  qm_input_name_button (link, label);
   gtk_actionable_set_action_target (GTK_ACTIONABLE (link), "s", term->id);
   gtk_actionable_set_action_name (GTK_ACTIONABLE (link), "app.explain");
   g_signal_connect_swapped (link, "clicked", G_CALLBACK (followed_cb), self);

@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/copied-rows.cuh"
 #include "kernels/cuda/cuda-workspace.h"
+#include "kernels/cuda/norm-heads.cuh"
 
 namespace
 {
@@ -526,6 +527,35 @@ can_stream (const QmCudaContext *context, int64_t columns)
          && columns <= 640 * QM_GROUP;
 }
 
+bool
+is_of_heads (const NormBackward &norm)
+{
+  return norm.dy2.data == nullptr && norm.dsum.data == nullptr
+         && norm.branch.data == nullptr && norm.branch2.data == nullptr
+         && norm.dy.type == norm.sum.type
+         && are_heads (norm.columns, norm.sum.type, norm.dx.type);
+}
+
+unsigned
+launch_as_heads (const QmCudaContext *context,
+                 cudaStream_t stream,
+                 const NormBackward &norm)
+{
+  NormHeads heads = { .x = norm.sum,
+                      .gamma = norm.gamma,
+                      .dy = norm.dy,
+                      .dx = norm.dx,
+                      .mean = (float *) norm.mean,
+                      .rstd = (float *) norm.rstd,
+                      .parts = { norm.parts[0], norm.parts[1] },
+                      .rows = norm.rows,
+                      .columns = norm.columns,
+                      .rms = norm.rms };
+
+  return launch_heads<NormHeadsBackward> (context, stream, heads, norm.dy.type,
+                                          QM_CUDA_NORM_PARTS);
+}
+
 unsigned
 launch_whole (const QmCudaContext *context,
               cudaStream_t stream,
@@ -533,6 +563,8 @@ launch_whole (const QmCudaContext *context,
 {
   int n = norm.columns;
 
+  if (is_of_heads (norm))
+    return launch_as_heads (context, stream, norm);
   if (n <= 256)
     return launch<32, 1, true> (context, stream, norm);
   if (n <= 512)
@@ -549,6 +581,8 @@ launch_whole (const QmCudaContext *context,
     return launch_columns<96> (context, stream, norm);
   if (n <= 1024)
     return launch_columns<128> (context, stream, norm);
+  if (n <= 2048 && norm.dy2.data == nullptr)
+    return launch_columns<256> (context, stream, norm);
   if (n <= 2048)
     return launch<256, 1, true> (context, stream, norm);
   if (n <= 4096)

@@ -4,6 +4,7 @@
  * it is read once and written once. */
 
 #include "kernels/cuda/copied-rows.cuh"
+#include "kernels/cuda/norm-heads.cuh"
 
 namespace
 {
@@ -453,6 +454,26 @@ launch (const QmCudaContext *context, cudaStream_t stream, const Norm &norm)
 }
 
 void
+launch_as_heads (const QmCudaContext *context,
+                 cudaStream_t stream,
+                 const Norm &norm)
+{
+  NormHeads heads = { .x = norm.x,
+                      .y = norm.y,
+                      .gamma = norm.gamma,
+                      .beta = norm.beta,
+                      .mean = norm.mean,
+                      .rstd = norm.rstd,
+                      .rows = norm.rows,
+                      .columns = norm.columns,
+                      .epsilon = norm.epsilon,
+                      .rms = norm.rms };
+
+  launch_heads<NormHeadsForward> (context, stream, heads, norm.x.type,
+                                  norm.rows);
+}
+
+void
 launch_whole (const QmCudaContext *context,
               cudaStream_t stream,
               const Norm &norm)
@@ -461,7 +482,10 @@ launch_whole (const QmCudaContext *context,
   bool streams =
       qm_cuda_has_hopper (context) && n > 3072 && n <= 640 * QM_GROUP;
 
-  if (n <= 256)
+  if (norm.a.data == nullptr && norm.y2.data == nullptr
+      && are_heads (n, norm.x.type, norm.y.type))
+    launch_as_heads (context, stream, norm);
+  else if (n <= 256)
     launch<32, 1, true> (context, stream, norm);
   else if (n <= 512)
     launch<32, 2, true> (context, stream, norm);

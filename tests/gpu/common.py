@@ -32,7 +32,7 @@ MODERN = {
     'qwen3-0.6b': (8, 0.54),
     'gpt2-124m': (64, 0.70),
     'modernbert-large': (32, 0.55),
-    'esm-2-650m': (32, 0.70),
+    'esm-2-650m': (16, 0.70),
     'olmoe-1b-7b': (2, 0.53),
     'dinov2-large-supervised': (128, 0.33),
     'dinov3-large-supervised': (128, 0.70),

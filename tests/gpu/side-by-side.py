@@ -33,7 +33,7 @@ class Compiled:
         self.model, self.options = model, options
         self.process = subprocess.Popen(
             [sys.executable, pathlib.Path(__file__).with_name('torch-pass.py'),
-             model, str(common.SIZES[model][0]), '--wait'],
+             model, str(common.SIZES[model][0]), '--wait', '--passes'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=open(options.logs / f'torch-{model}.log', 'wb'), text=True,
             env={**os.environ, 'TORCHINDUCTOR_COMPILE_THREADS': '4'})

@@ -3,10 +3,12 @@
 compiled, SDPA, TF32, fused AdamW, autocast with a loss scale where the recipe
 is fp16.  Random data; the host's clock around work that is waited for.
 
-torch-pass.py MODEL MICRO_BATCH [--wait] [--repeat N]
+torch-pass.py MODEL MICRO_BATCH [--wait] [--passes] [--repeat N]
 
 Prints one line of JSON: milliseconds of forward and backward (one pass) and of
 an update, the mean of 3 N after warming up, and the peak of memory.
+
+With --passes, there is no optimizer, whose states may not fit beside a pass.
 
 With --wait, what can be done without running the model is done first, which is
 to compile it; weights are then kept in the host's memory, a line {"ready": ...}
@@ -116,7 +118,7 @@ class Step:
         self.scaler = torch.amp.GradScaler(DEVICE.type,
                                            enabled=self.type == torch.float16)
         # The same memory traffic as Adam, whose decay is added elsewhere.
-        self.optimizer = torch.optim.AdamW(
+        self.optimizer = None if options.passes else torch.optim.AdamW(
             self.model.parameters(), lr=1e-4, fused=DEVICE.type == 'cuda')
         self.batch = make_batch(config, recipe, options.micro_batch)
         self.compiled = torch.compile(self.model,
@@ -129,6 +131,8 @@ class Step:
         self.scaler.scale(loss).backward()
 
     def update(self):
+        if self.optimizer is None:
+            return
         self.scaler.unscale_(self.optimizer)
         if self.recipe['max_grad_norm'] > 0:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(),
@@ -153,6 +157,7 @@ def main():
     parser.add_argument('model')
     parser.add_argument('micro_batch', type=int)
     parser.add_argument('--wait', action='store_true')
+    parser.add_argument('--passes', action='store_true')
     parser.add_argument('--repeat', type=int, default=1)
     parser.add_argument('--set', nargs=2, action='append', default=[],
                         metavar=('FIELD', 'JSON'),
