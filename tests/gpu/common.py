@@ -24,8 +24,7 @@ MODELS = {
     'convnext-xlarge': (128, 0.40),
 }
 
-# Those that labs train today, which the table of PERFORMANCE.md does not have
-# yet, likewise.
+# Those that labs train today, likewise.
 MODERN = {
     'llama-3.2-1b': (8, 0.73),
     'olmo-2-1b': (8, 0.76),
