@@ -172,6 +172,11 @@ def main():
         project.conclude(problems, False)
     texts = {name: project.read(name)
              for name in project.files('.c', '.h', '.cu', '.cuh')}
+    # New ones are built before git knows them.
+    strangers = set(product.values()) - texts.keys()
+    if strangers:
+        project.conclude([f'{name}: git does not know it; git add it'
+                          for name in sorted(strangers)], True)
     found = dict(dead(
         nm, {path: texts[name] for path, name in product.items()},
         [texts[name] for name in texts if name.startswith(ROOMS)
