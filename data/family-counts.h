@@ -35,6 +35,18 @@ qm_count_attention (double tokens, double hidden)
          + qm_count_product (tokens, tokens, hidden);
 }
 
+/* The share of all pairs of tokens that causal attention looks at: earlier
+ * ones, half of them, of which a window of share w leaves w (1 - w/2); a window
+ * of -1 is none. */
+static inline double
+qm_count_causal (int64_t window, double tokens)
+{
+  double share =
+      window >= 0 && (double) window < tokens ? (double) window / tokens : 1;
+
+  return share * (1 - share / 2);
+}
+
 /* Forward FLOPs of an encoder that sees everything, with the head that tells
  * hidden tokens: a dense layer, and words. */
 static inline double

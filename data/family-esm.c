@@ -114,11 +114,7 @@ read (QmJsonObject *object, QmModelConfig *model)
   qm_config_require_empty (object, "rope_parameters");
   qm_json_take (object, "hidden_act");
   qm_json_take (object, "vocab_list");
-  qm_config_check_heads (object, config->hidden_size, config->heads);
-  if (object->status == QM_OK && config->hidden_size / config->heads % 2 != 0)
-    qm_json_fail (object, "num_attention_heads", QM_STATUS_INVALID,
-                  "heads of %lld elements cannot be rotated",
-                  (long long) (config->hidden_size / config->heads));
+  qm_config_check_turned_heads (object, config->hidden_size, config->heads);
 }
 
 static void

@@ -19,14 +19,6 @@
   QM_ROW (llama, member, key, kind, min, max, absent)
 #define APART .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART
 
-/* A part of one of the ropes; its key is that of the whole. */
-#define ROPE(label, member, its_kind)                                  \
-  {                                                                    \
-    .name = label #member, .key = "rope_parameters", .kind = its_kind, \
-    .offset = offsetof (QmModelConfig, OF.member), APART,              \
-    .words = qm_rope_kinds                                             \
-  }
-
 static const QmField fields[] = {
   { ROW (vocab_size, "vocab_size", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, 32000) },
   { ROW (hidden_size,
@@ -78,30 +70,8 @@ static const QmField fields[] = {
       initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, 0.02) },
   { ROW (query_scalar, "query_pre_attn_scalar", QM_FIELD_NUMBER, 0, 1e9, 0),
     APART },
-#define OF llama.rope
-  ROPE ("rope_", kind, QM_FIELD_WORD),
-  ROPE ("rope_", truncate, QM_FIELD_SWITCH),
-  ROPE ("rope_", theta, QM_FIELD_NUMBER),
-  ROPE ("rope_", factor, QM_FIELD_NUMBER),
-  ROPE ("rope_", original_positions, QM_FIELD_NUMBER),
-  ROPE ("rope_", low_frequency, QM_FIELD_NUMBER),
-  ROPE ("rope_", high_frequency, QM_FIELD_NUMBER),
-  ROPE ("rope_", beta_fast, QM_FIELD_NUMBER),
-  ROPE ("rope_", beta_slow, QM_FIELD_NUMBER),
-  ROPE ("rope_", amplitude, QM_FIELD_NUMBER),
-#undef OF
-#define OF llama.local_rope
-  ROPE ("local_rope_", kind, QM_FIELD_WORD),
-  ROPE ("local_rope_", truncate, QM_FIELD_SWITCH),
-  ROPE ("local_rope_", theta, QM_FIELD_NUMBER),
-  ROPE ("local_rope_", factor, QM_FIELD_NUMBER),
-  ROPE ("local_rope_", original_positions, QM_FIELD_NUMBER),
-  ROPE ("local_rope_", low_frequency, QM_FIELD_NUMBER),
-  ROPE ("local_rope_", high_frequency, QM_FIELD_NUMBER),
-  ROPE ("local_rope_", beta_fast, QM_FIELD_NUMBER),
-  ROPE ("local_rope_", beta_slow, QM_FIELD_NUMBER),
-  ROPE ("local_rope_", amplitude, QM_FIELD_NUMBER),
-#undef OF
+  QM_ROPE_ROWS ("rope_", llama.rope),
+  QM_ROPE_ROWS ("local_rope_", llama.local_rope),
   { ROW (activation,
          "hidden_act",
          QM_FIELD_ACTIVATION,
@@ -257,10 +227,7 @@ read_heads (QmJsonObject *object,
                           traits->head_size > 0 ? traits->head_size : divided);
   if (object->status != QM_OK)
     return;
-  if (config->heads % config->key_heads != 0)
-    qm_json_fail (object, "num_key_value_heads", QM_STATUS_INVALID,
-                  "%lld heads are not divisible by %lld",
-                  (long long) config->heads, (long long) config->key_heads);
+  qm_config_check_key_heads (object, config->heads, config->key_heads);
   if (!qm_json_has (object, "head_dim") && traits->head_size == 0)
     qm_config_check_heads (object, config->hidden_size, config->heads);
   /* Of the norms of OLMoE's queries and keys, Transformers says so. */
@@ -300,26 +267,14 @@ read_ropes_by_type (QmJsonObject *object, QmLlamaConfig *config)
   object->status = qm_json_finish (&ropes, none);
 }
 
-static bool
-is_filled (const QmJsonObject *object, const char *name)
-{
-  return json_object_size (json_object_get (object->json, name)) > 0;
-}
-
 static void
 read_ropes (QmJsonObject *object,
             QmFamily family,
             const Traits *traits,
             QmLlamaConfig *config)
 {
-  config->rope = (QmRope){ .amplitude = 1 };
-  config->rope.theta =
-      qm_json_number_or (object, "rope_theta", 1.0001, 1e12, traits->theta);
+  qm_rope_begin (object, traits->theta, &config->rope);
   config->local_rope = config->rope;
-  if (is_filled (object, "rope_scaling")
-      && is_filled (object, "rope_parameters"))
-    qm_json_fail (object, "rope_scaling", QM_STATUS_UNSUPPORTED,
-                  "is not supported beside rope_parameters");
   if (family == QM_FAMILY_GEMMA3_TEXT || family == QM_FAMILY_OLMO3)
     {
       config->local_rope.theta = traits->local_theta;
@@ -336,10 +291,7 @@ read_ropes (QmJsonObject *object,
       read_ropes_by_type (object, config);
       return;
     }
-  qm_rope_read (object, "rope_scaling", config->max_positions, true,
-                &config->rope);
-  qm_rope_read (object, "rope_parameters", config->max_positions, true,
-                &config->rope);
+  qm_rope_read_whole (object, config->max_positions, &config->rope);
   config->local_rope = config->rope;
 }
 
@@ -459,17 +411,12 @@ write (json_t *object, const QmModelConfig *model)
     qm_llama_write_experts (object, model);
 }
 
-/* The share of the pairs of tokens that a layer looks at: earlier ones, half of
- * them, of which a window of share w leaves w (1 - w/2). */
+/* The share of the pairs of tokens that a layer looks at. */
 static double
 seen (const QmLlamaConfig *config, int64_t layer, double tokens)
 {
-  double window = 1;
-
-  if (qm_layers_have (config->windowed, layer)
-      && (double) config->window < tokens)
-    window = (double) config->window / tokens;
-  return window * (1 - window / 2);
+  return qm_count_causal (
+      qm_layers_have (config->windowed, layer) ? config->window : -1, tokens);
 }
 
 /* Products of a layer's feed-forward part: of experts, those that a token goes

@@ -20,24 +20,6 @@
   QM_ROW (modernbert, member, key, kind, min, max, absent)
 #define APART .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART
 
-#define ROPE(label, whole, member, its_kind)                            \
-  {                                                                     \
-    .name = label #member, .key = "rope_parameters", .kind = its_kind,  \
-    .offset = offsetof (QmModelConfig, modernbert.whole.member), APART, \
-    .words = qm_rope_kinds                                              \
-  }
-#define ROPES(label, whole)                                     \
-  ROPE (label, whole, kind, QM_FIELD_WORD),                     \
-      ROPE (label, whole, truncate, QM_FIELD_SWITCH),           \
-      ROPE (label, whole, theta, QM_FIELD_NUMBER),              \
-      ROPE (label, whole, factor, QM_FIELD_NUMBER),             \
-      ROPE (label, whole, original_positions, QM_FIELD_NUMBER), \
-      ROPE (label, whole, low_frequency, QM_FIELD_NUMBER),      \
-      ROPE (label, whole, high_frequency, QM_FIELD_NUMBER),     \
-      ROPE (label, whole, beta_fast, QM_FIELD_NUMBER),          \
-      ROPE (label, whole, beta_slow, QM_FIELD_NUMBER),          \
-      ROPE (label, whole, amplitude, QM_FIELD_NUMBER)
-
 #define GLOBAL_THETA 160000
 #define LOCAL_THETA  10000
 #define PAD_TOKEN    50283
@@ -93,8 +75,8 @@ static const QmField fields[] = {
       attention_dropout, "attention_dropout", QM_FIELD_PROBABILITY, 0, 1, 0) },
   { ROW (
       initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, 0.02) },
-  ROPES ("rope_", rope),
-  ROPES ("local_rope_", local_rope),
+  QM_ROPE_ROWS ("rope_", modernbert.rope),
+  QM_ROPE_ROWS ("local_rope_", modernbert.local_rope),
   { ROW (activation,
          "hidden_activation",
          QM_FIELD_ACTIVATION,
@@ -200,11 +182,7 @@ read (QmJsonObject *object, QmModelConfig *model)
                   "%d, which it is where nothing else is said, is not in the "
                   "vocabulary",
                   PAD_TOKEN);
-  qm_config_check_heads (object, config->hidden_size, config->heads);
-  if (object->status == QM_OK && config->hidden_size / config->heads % 2 != 0)
-    qm_json_fail (object, "num_attention_heads", QM_STATUS_INVALID,
-                  "heads of %lld elements cannot be rotated",
-                  (long long) (config->hidden_size / config->heads));
+  qm_config_check_turned_heads (object, config->hidden_size, config->heads);
   if (object->status != QM_OK)
     return;
   read_layers (object, config);

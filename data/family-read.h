@@ -64,6 +64,16 @@ void qm_config_check_heads (QmJsonObject *object,
                             int64_t hidden_size,
                             int64_t heads);
 
+/* Nor ones that cannot be rotated, of an odd number of elements. */
+void qm_config_check_turned_heads (QmJsonObject *object,
+                                   int64_t hidden_size,
+                                   int64_t heads);
+
+/* Refuses heads of keys that are not each for as many of queries. */
+void qm_config_check_key_heads (QmJsonObject *object,
+                                int64_t heads,
+                                int64_t key_heads);
+
 /* `layer_types`, a word a layer: sets a bit for each layer that slides, and
  * clears that of one that sees everything.  False where there is none. */
 bool

@@ -19,14 +19,6 @@
   QM_ROW (starcoder2, member, key, kind, min, max, absent)
 #define APART .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART
 
-/* A part of the rope; its key is that of the whole. */
-#define ROPE(member, its_kind)                                           \
-  {                                                                      \
-    .name = "rope_" #member, .key = "rope_parameters", .kind = its_kind, \
-    .offset = offsetof (QmModelConfig, starcoder2.rope.member), APART,   \
-    .words = qm_rope_kinds                                               \
-  }
-
 #define THETA 10000
 
 static const QmField fields[] = {
@@ -78,16 +70,7 @@ static const QmField fields[] = {
          0,
          10,
          0.018042) },
-  ROPE (kind, QM_FIELD_WORD),
-  ROPE (truncate, QM_FIELD_SWITCH),
-  ROPE (theta, QM_FIELD_NUMBER),
-  ROPE (factor, QM_FIELD_NUMBER),
-  ROPE (original_positions, QM_FIELD_NUMBER),
-  ROPE (low_frequency, QM_FIELD_NUMBER),
-  ROPE (high_frequency, QM_FIELD_NUMBER),
-  ROPE (beta_fast, QM_FIELD_NUMBER),
-  ROPE (beta_slow, QM_FIELD_NUMBER),
-  ROPE (amplitude, QM_FIELD_NUMBER),
+  QM_ROPE_ROWS ("rope_", starcoder2.rope),
   { ROW (activation,
          "hidden_act",
          QM_FIELD_ACTIVATION,
@@ -107,40 +90,6 @@ static const char *const nullable[] = { "pad_token_id", "sliding_window",
                                         NULL };
 
 static void
-read_heads (QmJsonObject *object, const QmStarcoder2Config *config)
-{
-  qm_config_check_heads (object, config->hidden_size, config->heads);
-  if (object->status != QM_OK)
-    return;
-  if (config->heads % config->key_heads != 0)
-    qm_json_fail (object, "num_key_value_heads", QM_STATUS_INVALID,
-                  "%lld heads are not divisible by %lld",
-                  (long long) config->heads, (long long) config->key_heads);
-  if (config->hidden_size / config->heads % 2 != 0)
-    qm_json_fail (object, "num_attention_heads", QM_STATUS_INVALID,
-                  "heads of %lld elements cannot be rotated",
-                  (long long) (config->hidden_size / config->heads));
-}
-
-/* Transformers 4 has a number and an object, 5 one object with both. */
-static void
-read_rope (QmJsonObject *object, QmStarcoder2Config *config)
-{
-  config->rope = (QmRope){ .amplitude = 1 };
-  config->rope.theta =
-      qm_json_number_or (object, "rope_theta", 1.0001, 1e12, THETA);
-  if (json_object_size (json_object_get (object->json, "rope_scaling")) > 0
-      && json_object_size (json_object_get (object->json, "rope_parameters"))
-             > 0)
-    qm_json_fail (object, "rope_scaling", QM_STATUS_UNSUPPORTED,
-                  "is not supported beside rope_parameters");
-  qm_rope_read (object, "rope_scaling", config->max_positions, true,
-                &config->rope);
-  qm_rope_read (object, "rope_parameters", config->max_positions, true,
-                &config->rope);
-}
-
-static void
 read (QmJsonObject *object, QmModelConfig *model)
 {
   QmStarcoder2Config *config = &model->starcoder2;
@@ -149,8 +98,10 @@ read (QmJsonObject *object, QmModelConfig *model)
     return;
   config->pad_token_id = qm_json_integer_or (object, "pad_token_id", 0,
                                              config->vocab_size - 1, -1);
-  read_heads (object, config);
-  read_rope (object, config);
+  qm_config_check_turned_heads (object, config->hidden_size, config->heads);
+  qm_config_check_key_heads (object, config->heads, config->key_heads);
+  qm_rope_begin (object, THETA, &config->rope);
+  qm_rope_read_whole (object, config->max_positions, &config->rope);
   qm_config_require_word (object, "mlp_type", "default");
   qm_config_require_word (object, "norm_type", "layer_norm");
   qm_json_take (object, "attention_softmax_in_fp32");
@@ -176,18 +127,6 @@ key_width (const QmStarcoder2Config *config)
   return config->hidden_size / config->heads * config->key_heads;
 }
 
-/* The share of the pairs of tokens that a layer looks at: earlier ones, half of
- * them, of which a window of share w leaves w (1 - w/2). */
-static double
-seen (const QmStarcoder2Config *config, double tokens)
-{
-  double window = 1;
-
-  if (config->window > 0 && (double) config->window < tokens)
-    window = (double) config->window / tokens;
-  return window * (1 - window / 2);
-}
-
 static double
 flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
@@ -200,7 +139,8 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
                  + 2
                        * qm_count_product (tokens, hidden,
                                            (double) config->intermediate_size)
-                 + seen (config, tokens) * qm_count_attention (tokens, hidden);
+                 + qm_count_causal (config->window, tokens)
+                       * qm_count_attention (tokens, hidden);
 
   return (double) config->layers * layer
          + qm_count_product (tokens, hidden, (double) config->vocab_size);

@@ -296,6 +296,29 @@ qm_config_check_heads (QmJsonObject *object, int64_t hidden_size, int64_t heads)
                   (long long) hidden_size, (long long) heads);
 }
 
+void
+qm_config_check_turned_heads (QmJsonObject *object,
+                              int64_t hidden_size,
+                              int64_t heads)
+{
+  qm_config_check_heads (object, hidden_size, heads);
+  if (object->status == QM_OK && hidden_size / heads % 2 != 0)
+    qm_json_fail (object, "num_attention_heads", QM_STATUS_INVALID,
+                  "heads of %lld elements cannot be rotated",
+                  (long long) (hidden_size / heads));
+}
+
+void
+qm_config_check_key_heads (QmJsonObject *object,
+                           int64_t heads,
+                           int64_t key_heads)
+{
+  if (object->status == QM_OK && heads % key_heads != 0)
+    qm_json_fail (object, "num_key_value_heads", QM_STATUS_INVALID,
+                  "%lld heads are not divisible by %lld", (long long) heads,
+                  (long long) key_heads);
+}
+
 int64_t
 qm_config_classes (QmJsonObject *object)
 {

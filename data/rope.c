@@ -191,6 +191,30 @@ qm_rope_read (QmJsonObject *object,
   object->status = qm_json_finish (&read, none);
 }
 
+static bool
+is_filled (const QmJsonObject *object, const char *name)
+{
+  return json_object_size (json_object_get (object->json, name)) > 0;
+}
+
+void
+qm_rope_begin (QmJsonObject *object, double theta, QmRope *rope)
+{
+  *rope = (QmRope){ .amplitude = 1 };
+  rope->theta = qm_json_number_or (object, "rope_theta", 1.0001, 1e12, theta);
+  if (is_filled (object, "rope_scaling")
+      && is_filled (object, "rope_parameters"))
+    qm_json_fail (object, "rope_scaling", QM_STATUS_UNSUPPORTED,
+                  "is not supported beside rope_parameters");
+}
+
+void
+qm_rope_read_whole (QmJsonObject *object, int64_t max_positions, QmRope *rope)
+{
+  qm_rope_read (object, "rope_scaling", max_positions, true, rope);
+  qm_rope_read (object, "rope_parameters", max_positions, true, rope);
+}
+
 static void
 set (json_t *object, const char *name, double value)
 {

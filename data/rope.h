@@ -22,6 +22,27 @@
 #include "data/json-source.h"
 #include "data/model.h"
 
+/* Rows of a table of fields (data/family-read.h), of a rope that is the member
+ * `whole` of QmModelConfig; their key is that of the whole. */
+#define QM_ROPE_ROW(label, whole, member, its_kind)                    \
+  {                                                                    \
+    .name = label #member, .key = "rope_parameters", .kind = its_kind, \
+    .offset = offsetof (QmModelConfig, whole.member),                  \
+    .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART,             \
+    .words = qm_rope_kinds                                             \
+  }
+#define QM_ROPE_ROWS(label, whole)                                     \
+  QM_ROPE_ROW (label, whole, kind, QM_FIELD_WORD),                     \
+      QM_ROPE_ROW (label, whole, truncate, QM_FIELD_SWITCH),           \
+      QM_ROPE_ROW (label, whole, theta, QM_FIELD_NUMBER),              \
+      QM_ROPE_ROW (label, whole, factor, QM_FIELD_NUMBER),             \
+      QM_ROPE_ROW (label, whole, original_positions, QM_FIELD_NUMBER), \
+      QM_ROPE_ROW (label, whole, low_frequency, QM_FIELD_NUMBER),      \
+      QM_ROPE_ROW (label, whole, high_frequency, QM_FIELD_NUMBER),     \
+      QM_ROPE_ROW (label, whole, beta_fast, QM_FIELD_NUMBER),          \
+      QM_ROPE_ROW (label, whole, beta_slow, QM_FIELD_NUMBER),          \
+      QM_ROPE_ROW (label, whole, amplitude, QM_FIELD_NUMBER)
+
 /* Radians between neighbouring tokens of element `j`, of `rotated` / 2. */
 double qm_rope_turn (const QmRope *rope, int64_t rotated, int64_t j);
 
@@ -39,6 +60,14 @@ void qm_rope_read (QmJsonObject *object,
                    int64_t max_positions,
                    bool truncate,
                    QmRope *rope);
+
+/* Begins a rope with `rope_theta`, or that, and refuses two objects for it. */
+void qm_rope_begin (QmJsonObject *object, double theta, QmRope *rope);
+
+/* Reads it of the one that there is: Transformers 4 has `rope_scaling`, 5
+ * `rope_parameters`. */
+void
+qm_rope_read_whole (QmJsonObject *object, int64_t max_positions, QmRope *rope);
 
 /* As Transformers reads it; NULL for the default without theta. */
 json_t *qm_rope_json (const QmRope *rope, bool theta);

@@ -6,6 +6,7 @@
 #include "engine/family.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const QmTensor *
 tensor_of (const QmBuilder *builder, QmValueId id)
@@ -203,4 +204,35 @@ qm_build_heads_of (QmBuilder *builder,
       builder->graph, x, 4,
       (int64_t[]){ builder->batch, heads, builder->length, width },
       (int64_t[]){ builder->length * row, width, row, 1 }, first);
+}
+
+void
+qm_build_packed (QmBuilder *builder,
+                 QmValueId x,
+                 bool bias,
+                 const char *prefix,
+                 QmValueId table,
+                 int64_t queries,
+                 int64_t keys,
+                 int64_t width,
+                 QmHeads *heads)
+{
+  static const char *const names[3] = { "q_proj", "k_proj", "v_proj" };
+  int64_t row = (queries + 2 * keys) * width;
+  QmStackPart parts[3];
+  char texts[3][96];
+
+  for (int i = 0; i < 3; i++)
+    {
+      snprintf (texts[i], sizeof texts[i], "%sself_attn.%s", prefix, names[i]);
+      parts[i] =
+          (QmStackPart){ texts[i], NULL, (i == 0 ? queries : keys) * width };
+    }
+  x = qm_build_stack (builder, x, bias, parts, 3, "query, key, value");
+  x = qm_build_rotated (builder, x, table, queries + 2 * keys, queries + keys,
+                        width);
+  heads->q = qm_build_heads_of (builder, x, row, 0, queries, width);
+  heads->k = qm_build_heads_of (builder, x, row, queries * width, keys, width);
+  heads->v = qm_build_heads_of (builder, x, row, (queries + keys) * width, keys,
+                                width);
 }

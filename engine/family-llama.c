@@ -57,43 +57,6 @@ norm (QmBuilder *builder,
   return qm_build_norm (builder, x, &weights, config->norm_eps);
 }
 
-/* Names of the three products. */
-typedef char Names[3][96];
-
-static void
-make_names (const char *prefix, Names names)
-{
-  static const char *const parts[3] = { "q_proj", "k_proj", "v_proj" };
-
-  for (int i = 0; i < 3; i++)
-    snprintf (names[i], sizeof names[i], "%sself_attn.%s", prefix, parts[i]);
-}
-
-/* Queries and keys as they come from the product, side by side with values. */
-static void
-build_packed (QmBuilder *builder,
-              QmValueId x,
-              const QmLlamaConfig *config,
-              const char *prefix,
-              QmValueId table,
-              QmHeads *heads)
-{
-  int64_t width = config->head_size;
-  int64_t q = config->heads, k = config->key_heads, row = (q + 2 * k) * width;
-  QmStackPart parts[3];
-  Names names;
-
-  make_names (prefix, names);
-  for (int i = 0; i < 3; i++)
-    parts[i] = (QmStackPart){ names[i], NULL, (i == 0 ? q : k) * width };
-  x = qm_build_stack (builder, x, config->attention_bias, parts, 3,
-                      "query, key, value");
-  x = qm_build_rotated (builder, x, table, q + 2 * k, q + k, width);
-  heads->q = qm_build_heads_of (builder, x, row, 0, q, width);
-  heads->k = qm_build_heads_of (builder, x, row, q * width, k, width);
-  heads->v = qm_build_heads_of (builder, x, row, (q + k) * width, k, width);
-}
-
 /* Queries or keys of a product of their own, normed, then turned. */
 static QmValueId
 build_normed (QmBuilder *builder,
@@ -148,7 +111,8 @@ attend (QmBuilder *builder,
         qm_build_rotary (builder,
                          windowed ? &config->local_rope : &config->rope, width);
   if (config->query_norms == QM_QUERY_NORMS_NONE)
-    build_packed (builder, x, config, prefix, table, &heads);
+    qm_build_packed (builder, x, config->attention_bias, prefix, table,
+                     config->heads, config->key_heads, width, &heads);
   else
     {
       heads.q =

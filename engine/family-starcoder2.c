@@ -3,7 +3,6 @@
 #include "engine/family.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static QmValueId
 norm (QmBuilder *builder,
@@ -18,49 +17,23 @@ norm (QmBuilder *builder,
   return qm_build_norm (builder, x, &weights, config->norm_eps);
 }
 
-/* Queries, keys and values of one product, the first two turned. */
-static void
-build_packed (QmBuilder *builder,
-              QmValueId x,
-              const QmStarcoder2Config *config,
-              const char *prefix,
-              QmHeads *heads)
-{
-  static const char *const parts[3] = { "q_proj", "k_proj", "v_proj" };
-  int64_t width = config->hidden_size / config->heads;
-  int64_t q = config->heads, k = config->key_heads, row = (q + 2 * k) * width;
-  QmValueId table = qm_build_rotary (builder, &config->rope, width);
-  QmStackPart stack[3];
-  char names[3][96];
-
-  for (int i = 0; i < 3; i++)
-    {
-      snprintf (names[i], sizeof names[i], "%sself_attn.%s", prefix, parts[i]);
-      stack[i] = (QmStackPart){ names[i], NULL, (i == 0 ? q : k) * width };
-    }
-  x = qm_build_stack (builder, x, config->use_bias, stack, 3,
-                      "query, key, value");
-  x = qm_build_rotated (builder, x, table, q + 2 * k, q + k, width);
-  heads->q = qm_build_heads_of (builder, x, row, 0, q, width);
-  heads->k = qm_build_heads_of (builder, x, row, q * width, k, width);
-  heads->v = qm_build_heads_of (builder, x, row, (q + k) * width, k, width);
-}
-
 static QmValueId
 attend (QmBuilder *builder,
         QmValueId x,
         const QmStarcoder2Config *config,
         const char *prefix)
 {
-  int64_t hidden = config->hidden_size;
+  int64_t hidden = config->hidden_size, width = hidden / config->heads;
   bool windowed = config->window > 0 && config->window < builder->length;
-  QmHeads heads = { .scale = 1 / sqrt ((double) (hidden / config->heads)),
+  QmHeads heads = { .scale = 1 / sqrt ((double) width),
                     .causal = true,
                     .window = windowed ? config->window : 0,
                     .dropout = config->attention_dropout };
   QmAffine output;
 
-  build_packed (builder, x, config, prefix, &heads);
+  qm_build_packed (builder, x, config->use_bias, prefix,
+                   qm_build_rotary (builder, &config->rope, width),
+                   config->heads, config->key_heads, width, &heads);
   output = qm_build_linear_weights (builder, hidden, hidden, config->use_bias,
                                     prefix, "self_attn.o_proj");
   x = qm_build_linear (builder, qm_build_heads (builder, &heads), &output);

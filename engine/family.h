@@ -270,6 +270,20 @@ QmValueId qm_build_qkv (QmBuilder *builder,
                         const char *const names[3],
                         const char *const aliases[3]);
 
+/* Query, key and value of separate layers, PREFIXself_attn.q_proj and so on,
+ * with `keys` heads of keys and of values for `queries` heads of queries, side
+ * by side; queries and keys are turned by a `table`, if there is one.  Sets q,
+ * k and v of `heads`. */
+void qm_build_packed (QmBuilder *builder,
+                      QmValueId x,
+                      bool bias,
+                      const char *prefix,
+                      QmValueId table,
+                      int64_t queries,
+                      int64_t keys,
+                      int64_t width,
+                      QmHeads *heads);
+
 /* Vocabulary weights [vocab, hidden] and bias [vocab], with room; `alias` may
  * be NULL. */
 QmValueId qm_build_vocab_weight (QmBuilder *builder,

@@ -55,7 +55,6 @@ class GuideTest(WindowTest):
         self.root.find_menu_item("Help").press()
         self.assertTrue(self.opened().endswith("guide/en/index.html"))
 
-
     def test_term(self):
         """What a word means leads to its place in the guide, by keyboard."""
         terms = "Measured, Reported, Predicted, Interval"
