@@ -269,13 +269,19 @@ qm_format_days_range (double value, double low, double high)
 char *
 qm_format_percent (double share)
 {
+  return qm_format_percentage (share * 100, 0);
+}
+
+char *
+qm_format_percentage (double percent, int decimals)
+{
   g_autofree char *number = NULL;
 
-  if (!isfinite (share))
+  if (!isfinite (percent))
     return g_strdup ("–");
-  number = qm_format_number (share * 100, 0);
-  /* Translators: a percentage. */
-  return g_strdup_printf (C_ ("number", "%s %%"), number);
+  number = qm_format_number (percent, decimals);
+  /* Translators: a percentage, with a space at which no line may end. */
+  return g_strdup_printf (C_ ("number", "%s\u00a0%%"), number);
 }
 
 char *

@@ -33,8 +33,13 @@ char *qm_format_days (double days);
  * where there is none.  (transfer full) */
 char *qm_format_days_range (double value, double low, double high);
 
-/* "119 %".  (transfer full) */
+/* "119 %" of a share of 1.19.  Between number and sign no line ends, neither
+ * here nor below.  (transfer full) */
 char *qm_format_percent (double share);
+
+/* "19 %" or "7.5 %" of a number of percent, with so many decimals at most.
+ * (transfer full) */
+char *qm_format_percentage (double percent, int decimals);
 
 /* "21 September 2024", "August 2025", "2026" or "undated".  (transfer full) */
 char *qm_format_date (QmDate date);

@@ -328,10 +328,10 @@ note_factor (GStrvBuilder *builder,
   if (question->time_factor == 1 || n == 0)
     return;
   factor = qm_format_number (question->time_factor, 4);
-  more = qm_format_number (question->time_factor * 100 - 100, 2);
-  /* Translators: two numbers. */
+  more = qm_format_percentage (question->time_factor * 100 - 100, 2);
+  /* Translators: a percentage, a number. */
   add_note (builder,
-            g_strdup_printf (_ ("Times hold %s %% for the loading of data, "
+            g_strdup_printf (_ ("Times hold %s for the loading of data, "
                                 "evaluation, checkpoints and restarts: they "
                                 "are %s times what the steps alone take."),
                              more, factor));

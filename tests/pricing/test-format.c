@@ -76,7 +76,10 @@ test_times (void)
   assert_text (qm_format_days_range (700, 400, 900), "400 days to 2.5 years");
   assert_text (qm_format_days_range (0.5, 0.1, 1.2),
                "2 hours 25 minutes to 1.2 days");
-  assert_text (qm_format_percent (1.1949), "119 %");
+  assert_text (qm_format_percent (1.1949), "119\u00a0%");
+  assert_text (qm_format_percentage (7.25, 2), "7.25\u00a0%");
+  assert_text (qm_format_percentage (19, 2), "19\u00a0%");
+  assert_text (qm_format_percentage (NAN, 0), "–");
   assert_text (qm_format_date (published), "21 September 2024");
   assert_text (qm_format_date ((QmDate){ 2025, 8, 0 }), "August 2025");
   assert_text (qm_format_date ((QmDate){ 2026, 0, 0 }), "2026");
