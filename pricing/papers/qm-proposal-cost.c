@@ -233,10 +233,10 @@ static void
 set_small (const QmProposalMaker *maker, QmPaperCell *cell, double usd_minor)
 {
   const QmPurse *purse = &maker->proposal->question->purse;
-  /* In hundredths, so that the cent is not rounded before it is converted. */
+  /* In millionths of a dollar, so that nothing is rounded twice. */
   double major =
-      qm_purse_from_usd (purse, (gint64) llround (usd_minor * 100), FALSE)
-      / 100;
+      qm_purse_from_usd (purse, (gint64) llround (usd_minor * 1e4), FALSE)
+      / 1e4;
   char number[G_ASCII_DTOSTR_BUF_SIZE];
 
   g_ascii_formatd (number, sizeof number, "%.2f", major);

@@ -304,11 +304,14 @@ add_power (const QmProposalMaker *maker)
   g_autofree char *watts = NULL;
   g_autofree char *heat = NULL;
   g_autofree char *text = NULL;
+  double whole;
 
   if (candidate->platform == NULL || !qm_known (candidate->carry.wall_watts))
     return;
-  watts = qm_format_number (candidate->carry.wall_watts, 0);
-  heat = qm_format_number (candidate->carry.wall_watts * BTU_PER_HOUR, 0);
+  /* Of the watts that are told, so that who multiplies them finds the same. */
+  whole = round (candidate->carry.wall_watts);
+  watts = qm_format_number (whole, 0);
+  heat = qm_format_number (whole * BTU_PER_HOUR, 0);
   text =
       /* Translators: a power, the same as heat. */
       g_strdup_printf (
