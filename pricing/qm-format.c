@@ -305,6 +305,23 @@ qm_format_date (QmDate date)
 }
 
 char *
+qm_format_moment (gint64 seconds)
+{
+  g_autoptr (GDateTime) time = g_date_time_new_from_unix_local (seconds);
+  g_autofree char *day = NULL;
+  g_autofree char *hour = NULL;
+
+  if (time == NULL)
+    return g_strdup ("");
+  day = qm_format_date ((QmDate){ g_date_time_get_year (time),
+                                  g_date_time_get_month (time),
+                                  g_date_time_get_day_of_month (time) });
+  hour = g_date_time_format (time, "%R");
+  /* Translators: a day, a time: "2 November 2026, 14:30". */
+  return g_strdup_printf (_ ("%s, %s"), day, hour);
+}
+
+char *
 qm_format_age (QmDate date, QmDate today)
 {
   int days;

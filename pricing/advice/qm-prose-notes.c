@@ -184,12 +184,12 @@ note_unpriced (GStrvBuilder *builder, const QmAdvice *advice)
   g_autofree char *names = list_of (advice, is_unpriced);
 
   if (names != NULL)
-    /* Translators: "4 × RTX A6000, 8 × RTX A6000", a file. */
+    /* Translators: "4 × RTX A6000, 8 × RTX A6000". */
     add_note (builder,
               g_strdup_printf (_ ("%s: no price is known, so that it is "
-                                  "neither drawn nor recommended. Add a quote "
-                                  "to %s."),
-                               names, "prices.csv"));
+                                  "neither drawn nor recommended. A quote that "
+                                  "you import counts."),
+                               names));
 }
 
 static gboolean
@@ -207,13 +207,13 @@ note_weak (GStrvBuilder *builder,
   g_autofree char *names = names_of (advice, is_weak);
 
   if (names != NULL && !question->as_in_paper && !question->any_price)
-    /* Translators: names of GPUs, a file. */
+    /* Translators: names of GPUs. */
     add_note (builder,
               g_strdup_printf (_ ("%s: no dealer’s price is known of them or "
                                   "their machine, so that used, claimed, "
-                                  "undated or published ones count. Add a "
-                                  "quote to %s."),
-                               names, "prices.csv"));
+                                  "undated or published ones count. A quote "
+                                  "that you import goes before them."),
+                               names));
 }
 
 static gboolean

@@ -84,6 +84,7 @@ test_times (void)
   assert_text (qm_format_date ((QmDate){ 2025, 8, 0 }), "August 2025");
   assert_text (qm_format_date ((QmDate){ 2026, 0, 0 }), "2026");
   assert_text (qm_format_date ((QmDate){ 0, 0, 0 }), "undated");
+  assert_text (qm_format_moment (1726928100), "21 September 2024, 14:15");
   assert_text (qm_format_age (published, published), "today");
   assert_text (qm_format_age (published, (QmDate){ 2024, 9, 22 }), "1 day old");
   assert_text (qm_format_age (published, (QmDate){ 2025, 3, 1 }),
@@ -164,6 +165,7 @@ test_locale (void)
 int
 main (int argc, char **argv)
 {
+  g_setenv ("TZ", "UTC", TRUE);
   setlocale (LC_ALL, "C");
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/format/numbers", test_numbers);
