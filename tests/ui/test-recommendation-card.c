@@ -141,9 +141,10 @@ test_not_carried (Fixture *fixture, gconstpointer data)
   widgets_settle ();
   select_of (fixture, "h100-80gb-sxm", 8);
   g_assert_true (says (fixture, "Selected: 8 × H100 SXM5 80GB: –, 4.4 days"));
-  g_assert_true (says (fixture, "It is not offered: no machine; GPU server for "
-                                "8 GPUs draws 6,413\u00a0W, and the circuit gives "
-                                "2,944\u00a0W."));
+  g_assert_true (says (fixture,
+                       "It is not offered: no machine; GPU server for "
+                       "8 GPUs draws 6,413\u00a0W, and the circuit gives "
+                       "2,944\u00a0W."));
   select_of (fixture, "h100-80gb-sxm", 2);
   g_assert_true (says (fixture, "Selected: 2 × H100 SXM5 80GB: $61,500"));
   g_assert_true (says (fixture, "The machine is the Desktop for 2 GPUs"));
