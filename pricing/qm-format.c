@@ -269,13 +269,19 @@ qm_format_days_range (double value, double low, double high)
 char *
 qm_format_percent (double share)
 {
+  return qm_format_percentage (share * 100, 0);
+}
+
+char *
+qm_format_percentage (double percent, int decimals)
+{
   g_autofree char *number = NULL;
 
-  if (!isfinite (share))
+  if (!isfinite (percent))
     return g_strdup ("–");
-  number = qm_format_number (share * 100, 0);
-  /* Translators: a percentage. */
-  return g_strdup_printf (C_ ("number", "%s %%"), number);
+  number = qm_format_number (percent, decimals);
+  /* Translators: a percentage, with a space at which no line may end. */
+  return g_strdup_printf (C_ ("number", "%s\u00a0%%"), number);
 }
 
 char *
@@ -296,6 +302,23 @@ qm_format_date (QmDate date)
     return g_date_time_format (time, C_ ("date", "%B %Y"));
   /* Translators: a day, see g_date_time_format(). */
   return g_date_time_format (time, C_ ("date", "%-e %B %Y"));
+}
+
+char *
+qm_format_moment (gint64 seconds)
+{
+  g_autoptr (GDateTime) time = g_date_time_new_from_unix_local (seconds);
+  g_autofree char *day = NULL;
+  g_autofree char *hour = NULL;
+
+  if (time == NULL)
+    return g_strdup ("");
+  day = qm_format_date ((QmDate){ g_date_time_get_year (time),
+                                  g_date_time_get_month (time),
+                                  g_date_time_get_day_of_month (time) });
+  hour = g_date_time_format (time, "%R");
+  /* Translators: a day, a time: "2 November 2026, 14:30". */
+  return g_strdup_printf (_ ("%s, %s"), day, hour);
 }
 
 char *

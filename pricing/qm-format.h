@@ -33,11 +33,20 @@ char *qm_format_days (double days);
  * where there is none.  (transfer full) */
 char *qm_format_days_range (double value, double low, double high);
 
-/* "119 %".  (transfer full) */
+/* "119 %" of a share of 1.19.  Between number and sign no line ends, neither
+ * here nor below.  (transfer full) */
 char *qm_format_percent (double share);
+
+/* "19 %" or "7.5 %" of a number of percent, with so many decimals at most.
+ * (transfer full) */
+char *qm_format_percentage (double percent, int decimals);
 
 /* "21 September 2024", "August 2025", "2026" or "undated".  (transfer full) */
 char *qm_format_date (QmDate date);
+
+/* "21 September 2024, 14:30" of seconds since 1970, in the time of this machine;
+ * empty where that is no time.  (transfer full) */
+char *qm_format_moment (gint64 seconds);
 
 /* "today", "3 months old", "2 years old" or "undated".  (transfer full) */
 char *qm_format_age (QmDate date, QmDate today);

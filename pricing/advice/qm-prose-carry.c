@@ -80,18 +80,18 @@ qm_prose_carry (const QmCarry *fit,
       return numbers_text (_ ("each card is %s slots wide, and has %s"), fit,
                            1);
     case QM_CARRY_CARD_WATTS:
-      return numbers_text (_ ("each card draws %s W, and is given %s W"), fit,
-                           0);
+      return numbers_text (
+          _ ("each card draws %s\u00a0W, and is given %s\u00a0W"), fit, 0);
     case QM_CARRY_SUPPLIES:
-      return numbers_text (_ ("all draw %s W, and the supplies give %s W"), fit,
-                           0);
+      return numbers_text (
+          _ ("all draw %s\u00a0W, and the supplies give %s\u00a0W"), fit, 0);
     case QM_CARRY_MEMORY:
       return numbers_text (_ ("training needs %s GiB of memory in the host, "
                               "which takes %s GiB"),
                            fit, 0);
     case QM_CARRY_CIRCUIT:
-      return numbers_text (_ ("draws %s W, and the circuit gives %s W"), fit,
-                           0);
+      return numbers_text (
+          _ ("draws %s\u00a0W, and the circuit gives %s\u00a0W"), fit, 0);
     case QM_CARRY_UNKNOWN:
     case QM_N_CARRY_PROBLEMS:
     default:
@@ -140,12 +140,12 @@ static const char *
 room_text (double watts)
 {
   if (watts <= qm_room_watts (QM_ROOM_ONE_CIRCUIT))
-    return _ ("one circuit of 16 A (230 V)");
+    return _ ("one circuit of 16\u00a0A (230\u00a0V)");
   if (watts <= qm_room_watts (QM_ROOM_TWO_CIRCUITS))
-    return _ ("two circuits of 16 A (230 V)");
+    return _ ("two circuits of 16\u00a0A (230\u00a0V)");
   if (watts <= qm_room_watts (QM_ROOM_THREE_PHASES))
-    return _ ("three phases of 32 A (400 V)");
-  return _ ("more than three phases of 32 A (400 V)");
+    return _ ("three phases of 32\u00a0A (400\u00a0V)");
+  return _ ("more than three phases of 32\u00a0A (400\u00a0V)");
 }
 
 /* NULL where it is not known. */
@@ -160,11 +160,11 @@ power_text (const QmCandidate *candidate)
   kilowatts = qm_format_number (watts / 1000, 1);
   if (candidate->machines > 1)
     /* Translators: a number of kW, "two circuits of 16 A (230 V)". */
-    return g_strdup_printf (_ ("At full load all draw %s kW: %s."), kilowatts,
-                            room_text (watts));
+    return g_strdup_printf (_ ("At full load all draw %s\u00a0kW: %s."),
+                            kilowatts, room_text (watts));
   /* Translators: a number of kW, "two circuits of 16 A (230 V)". */
-  return g_strdup_printf (_ ("At full load it draws %s kW: %s."), kilowatts,
-                          room_text (watts));
+  return g_strdup_printf (_ ("At full load it draws %s\u00a0kW: %s."),
+                          kilowatts, room_text (watts));
 }
 
 /* NULL where no memory is bought. */

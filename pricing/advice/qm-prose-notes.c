@@ -184,12 +184,12 @@ note_unpriced (GStrvBuilder *builder, const QmAdvice *advice)
   g_autofree char *names = list_of (advice, is_unpriced);
 
   if (names != NULL)
-    /* Translators: "4 × RTX A6000, 8 × RTX A6000", a file. */
+    /* Translators: "4 × RTX A6000, 8 × RTX A6000". */
     add_note (builder,
               g_strdup_printf (_ ("%s: no price is known, so that it is "
-                                  "neither drawn nor recommended. Add a quote "
-                                  "to %s."),
-                               names, "prices.csv"));
+                                  "neither drawn nor recommended. A quote that "
+                                  "you import counts."),
+                               names));
 }
 
 static gboolean
@@ -207,13 +207,13 @@ note_weak (GStrvBuilder *builder,
   g_autofree char *names = names_of (advice, is_weak);
 
   if (names != NULL && !question->as_in_paper && !question->any_price)
-    /* Translators: names of GPUs, a file. */
+    /* Translators: names of GPUs. */
     add_note (builder,
               g_strdup_printf (_ ("%s: no dealer’s price is known of them or "
                                   "their machine, so that used, claimed, "
-                                  "undated or published ones count. Add a "
-                                  "quote to %s."),
-                               names, "prices.csv"));
+                                  "undated or published ones count. A quote "
+                                  "that you import goes before them."),
+                               names));
 }
 
 static gboolean
@@ -328,10 +328,10 @@ note_factor (GStrvBuilder *builder,
   if (question->time_factor == 1 || n == 0)
     return;
   factor = qm_format_number (question->time_factor, 4);
-  more = qm_format_number (question->time_factor * 100 - 100, 2);
-  /* Translators: two numbers. */
+  more = qm_format_percentage (question->time_factor * 100 - 100, 2);
+  /* Translators: a percentage, a number. */
   add_note (builder,
-            g_strdup_printf (_ ("Times hold %s %% for the loading of data, "
+            g_strdup_printf (_ ("Times hold %s for the loading of data, "
                                 "evaluation, checkpoints and restarts: they "
                                 "are %s times what the steps alone take."),
                              more, factor));

@@ -185,10 +185,10 @@ money_text (const QmCandidate *candidate, const QmPurse *purse)
   gross =
       qm_format_money (qm_purse_from_usd (purse, candidate->cost_minor, TRUE),
                        purse->currency, FALSE);
-  tax = qm_format_number (purse->tax_percent, 2);
-  /* Translators: two amounts, a number of percent. */
-  return g_strdup_printf (
-      _ ("It costs %s without tax and %s with tax of %s %%."), net, gross, tax);
+  tax = qm_format_percentage (purse->tax_percent, 2);
+  /* Translators: two amounts, a percentage. */
+  return g_strdup_printf (_ ("It costs %s without tax and %s with tax of %s."),
+                          net, gross, tax);
 }
 
 GStrv
@@ -233,13 +233,12 @@ qm_prose_purse (const QmPurse *purse)
 
   if (qm_purse_is_plain (purse))
     return NULL;
-  tax = qm_format_number (purse->tax_percent, 2);
-  basis =
-      purse->gross
-          /* Translators: a currency, a number of percent. */
-          ? g_strdup_printf (_ ("%s with tax of %s %%"), purse->currency, tax)
-          /* Translators: a currency. */
-          : g_strdup_printf (_ ("%s without tax"), purse->currency);
+  tax = qm_format_percentage (purse->tax_percent, 2);
+  basis = purse->gross
+              /* Translators: a currency, a percentage. */
+              ? g_strdup_printf (_ ("%s with tax of %s"), purse->currency, tax)
+              /* Translators: a currency. */
+              : g_strdup_printf (_ ("%s without tax"), purse->currency);
   if (strcmp (purse->currency, "USD") == 0)
     /* Translators: "EUR with tax of 19 %". */
     return g_strdup_printf (_ ("Budget and costs are in %s."), basis);

@@ -698,11 +698,11 @@ warn_about_offer (const QmOffer *offer)
                             offer->price.source);
   if (offer->tax_assumed > 0)
     {
-      g_autofree char *percent = qm_format_number (offer->tax_assumed, 2);
+      g_autofree char *percent = qm_format_percentage (offer->tax_assumed, 2);
 
-      /* Translators: "Delta Computers, quote Q-17", a number. */
+      /* Translators: "Delta Computers, quote Q-17", a percentage. */
       return g_strdup_printf (_ ("%s contains tax, but not how much: yours of "
-                                 "%s %% was taken off."),
+                                 "%s was taken off."),
                               offer->price.source, percent);
     }
   if (!offer->rate.stale)

@@ -274,7 +274,7 @@ add_machine (QmRequest *request)
       add_need (request, QM_NEED_LINK, -1, request->pcie_generation,
                 g_strdup (_ ("Link of each GPU to the host")),
                 /* Translators: generation of PCIe, number of lanes. */
-                g_strdup_printf (_ ("PCIe %s × %s or faster"), generation,
+                g_strdup_printf (_ ("PCIe %s\u00a0×%s or faster"), generation,
                                  lanes));
     }
   add_need (request, QM_NEED_HOST_MEMORY, -1, request->host_memory_gib,

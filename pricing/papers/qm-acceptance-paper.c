@@ -69,14 +69,14 @@ qm_paper_add_acceptance (QmPaper *paper,
     NULL,
   };
   g_autofree char *name = g_path_get_basename (file);
-  g_autofree char *percent = qm_format_number (acceptance->tolerance, 1);
+  g_autofree char *percent = qm_format_percentage (acceptance->tolerance, 1);
   g_autofree char *text =
       /* Translators: the name of a file, a percentage. */
       g_strdup_printf (
           _ ("After delivery the machine is measured by the program qm-bench, "
              "with its own engine, which both sides can run: “qm-bench accept "
              "--against %s”. It is accepted where every training reaches the "
-             "rate that is guaranteed, less a tolerance of %s %%, after ten "
+             "rate that is guaranteed, less a tolerance of %s, after ten "
              "minutes at full load, and where its GPUs are those that were "
              "ordered."),
           name, percent);

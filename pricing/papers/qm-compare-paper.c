@@ -408,7 +408,7 @@ set_part (const Maker *maker, QmPaperCell *cell, const QmComparedPart *part)
   else
     add_remark (cell, part->state == QM_STATE_CONTAINED  ? _ ("contained")
                       : part->state == QM_STATE_UNPRICED ? _ ("no price told")
-                                                         : _ ("not offered"));
+                                                         : _ ("not named"));
   for (guint i = 0; i < told; i++)
     {
       g_autofree char *text = line_text (g_ptr_array_index (part->lines, i));
@@ -525,10 +525,10 @@ add_common_notes (const Maker *maker)
   add_note (maker, NULL, basis);
   if (terms->tax_percent > 0)
     {
-      g_autofree char *percent = qm_format_number (terms->tax_percent, 2);
+      g_autofree char *percent = qm_format_percentage (terms->tax_percent, 2);
       g_autofree char *tax =
-          /* Translators: a number of percent. */
-          g_strdup_printf (_ ("Where a quote does not tell its tax, %s %% are "
+          /* Translators: a percentage. */
+          g_strdup_printf (_ ("Where a quote does not tell its tax, %s are "
                               "counted."),
                            percent);
 

@@ -78,9 +78,9 @@ add_prices (const QmProposalMaker *maker, QmPaperTable *table)
               FALSE);
   if (tax > 0)
     {
-      g_autofree char *percent = qm_format_number (tax, 2);
-      /* Translators: a number of percent. */
-      g_autofree char *name = g_strdup_printf (_ ("Tax of %s %%"), percent);
+      g_autofree char *percent = qm_format_percentage (tax, 2);
+      /* Translators: a percentage. */
+      g_autofree char *name = g_strdup_printf (_ ("Tax of %s"), percent);
 
       add_amount (maker, table, QM_ROW_PLAIN, name, price * tax / 100, FALSE);
       add_amount (maker, table, QM_ROW_STRONG, _ ("Price with tax"), price,
@@ -195,10 +195,13 @@ add_assumptions (const QmProposalMaker *maker)
     {
       const QmAssumption *one = g_ptr_array_index (list, i);
 
-      if (one->counts && one->part != 0)
+      /* Electricity follows from the use, which is no part of what owning
+       * costs. */
+      if (one->counts
+          && (one->part != 0 || strcmp (one->key, "utilization") == 0))
         g_string_append_printf (text, "%s%s: %s%s%s", text->len > 0 ? "; " : "",
                                 one->name, one->value,
-                                *one->unit != '\0' ? " " : "", one->unit);
+                                *one->unit != '\0' ? "\u00a0" : "", one->unit);
     }
   if (text->len == 0)
     return;
@@ -230,10 +233,10 @@ static void
 set_small (const QmProposalMaker *maker, QmPaperCell *cell, double usd_minor)
 {
   const QmPurse *purse = &maker->proposal->question->purse;
-  /* In hundredths, so that the cent is not rounded before it is converted. */
+  /* In millionths of a dollar, so that nothing is rounded twice. */
   double major =
-      qm_purse_from_usd (purse, (gint64) llround (usd_minor * 100), FALSE)
-      / 100;
+      qm_purse_from_usd (purse, (gint64) llround (usd_minor * 1e4), FALSE)
+      / 1e4;
   char number[G_ASCII_DTOSTR_BUF_SIZE];
 
   g_ascii_formatd (number, sizeof number, "%.2f", major);
@@ -253,8 +256,7 @@ add_case (const QmProposalMaker *maker,
   double day = price / (life_days (maker) * use);
 
   qm_proposal_set_money (maker, &cells[1], price, FALSE);
-  if (qm_known (days))
-    qm_paper_cell_set (&cells[2], qm_format_days (days), NULL);
+  qm_proposal_set_number (&cells[2], days, 0);
   set_small (maker, &cells[3], day);
   qm_proposal_set_money (maker, &cells[4], day * days, FALSE);
 }

@@ -7,6 +7,7 @@
 #include "data/flops.h"
 #include "pricing/advice/qm-prose-plan.h"
 #include "pricing/advice/qm-prose.h"
+#include "pricing/advice/qm-shortlist.h"
 #include "pricing/qm-format.h"
 #include "pricing/qm-terms.h"
 
@@ -117,7 +118,7 @@ work_text (const QmProposalMaker *maker)
       g_string_append (list, i == 0                        ? ""
                              : i + 1 < question->runs->len ? ", "
                                                            : _ (" and "));
-      g_string_append_printf (list, "%s × %s", number,
+      g_string_append_printf (list, "%s\u00a0×\u00a0%s", number,
                               model_name (maker, run->model));
     }
   /* Translators: "5 × Pythia and 3 × ViT". */
@@ -133,14 +134,15 @@ add_request (const QmProposalMaker *maker)
   double price = (double) candidate->price_minor;
   g_autofree char *net = qm_proposal_money (maker, price, FALSE);
   g_autofree char *gross = qm_proposal_money (maker, price, TRUE);
-  g_autofree char *percent = qm_format_number (question->purse.tax_percent, 2);
+  g_autofree char *percent =
+      qm_format_percentage (question->purse.tax_percent, 2);
   g_autofree char *gpus = qm_prose_candidate (candidate);
   g_autofree char *machine = qm_prose_machine (candidate);
   g_autofree char *work = work_text (maker);
   g_autofree char *money =
       question->purse.tax_percent > 0
           /* Translators: amounts without and with tax, its percentage. */
-          ? g_strdup_printf (_ ("%s without tax (%s with tax of %s %%)"), net,
+          ? g_strdup_printf (_ ("%s without tax (%s with tax of %s)"), net,
                              gross, percent)
           : g_strdup_printf (_ ("%s without tax"), net);
   g_autofree char *sentence =
@@ -154,7 +156,9 @@ add_request (const QmProposalMaker *maker)
   qm_paper_add (maker->paper, QM_PAPER_TEXT, sentence);
   if (question->purse.gross && question->purse.tax_percent > 0)
     qm_paper_add (maker->paper, QM_PAPER_TEXT,
-                  _ ("Amounts below contain tax unless they say otherwise."));
+                  _ ("The options are told with tax. What owning and renting "
+                     "cost, by the month, the day and the training, is told "
+                     "without."));
   if (maker->proposal->found.best < 0)
     qm_paper_add (maker->paper, QM_PAPER_TEXT,
                   _ ("This is beyond the limits that were set: nothing within "
@@ -300,17 +304,21 @@ add_power (const QmProposalMaker *maker)
   g_autofree char *watts = NULL;
   g_autofree char *heat = NULL;
   g_autofree char *text = NULL;
+  double whole;
 
   if (candidate->platform == NULL || !qm_known (candidate->carry.wall_watts))
     return;
-  watts = qm_format_number (candidate->carry.wall_watts, 0);
-  heat = qm_format_number (candidate->carry.wall_watts * BTU_PER_HOUR, 0);
+  /* Of the watts that are told, so that who multiplies them finds the same. */
+  whole = round (candidate->carry.wall_watts);
+  watts = qm_format_number (whole, 0);
+  heat = qm_format_number (whole * BTU_PER_HOUR, 0);
   text =
       /* Translators: a power, the same as heat. */
-      g_strdup_printf (_ ("The %s W that a machine draws from the wall at full "
-                          "load, by what its parts are rated at, become heat: "
-                          "%s BTU/h."),
-                       watts, heat);
+      g_strdup_printf (
+          _ ("The %s\u00a0W that a machine draws from the wall at full "
+             "load, by what its parts are rated at, become heat: "
+             "%s\u00a0BTU/h."),
+          watts, heat);
   qm_paper_add (maker->paper, QM_PAPER_TEXT, text);
 }
 
@@ -535,6 +543,33 @@ add_words (const QmProposalMaker *maker)
     }
 }
 
+/* The plot is the caller's, of a shortlist where there is one. */
+static void
+add_figure (const QmProposalMaker *maker)
+{
+  g_autoptr (GHashTable) shortlist = qm_shortlist_new (maker->proposal->advice);
+  const char *what =
+      is_portfolio (maker)
+          ? _ ("price against the days that a year’s trainings take")
+          : _ ("price against the days that the training takes");
+  g_autofree char *caption =
+      shortlist != NULL
+          /* Translators: "price against the days that …". */
+          ? g_strdup_printf (_ ("%s, for some of the types of GPU that were "
+                                "looked at, spread along the line; what is "
+                                "recommended is marked, and nothing on the "
+                                "line is beaten in both."),
+                             what)
+          /* Translators: "price against the days that …". */
+          : g_strdup_printf (
+              _ ("%s, for every machine that was looked at; what "
+                 "is recommended is marked, and nothing on the "
+                 "line is beaten in both."),
+              what);
+
+  qm_paper_add_figure (maker->paper, caption);
+}
+
 QmPaper *
 qm_proposal_paper_new (const QmProposal *proposal)
 {
@@ -552,15 +587,7 @@ qm_proposal_paper_new (const QmProposal *proposal)
   add_need (&maker);
   add_proposed (&maker);
   add_options (&maker);
-  qm_paper_add_figure (
-      maker.paper,
-      is_portfolio (&maker)
-          ? _ ("price against the days that a year’s trainings take, for every "
-               "machine that was looked at; what is recommended is marked, and "
-               "nothing on the line is beaten in both.")
-          : _ ("price against the days that the training takes, for every "
-               "machine that was looked at; what is recommended is marked, and "
-               "nothing on the line is beaten in both."));
+  add_figure (&maker);
   qm_proposal_add_cost (&maker);
   qm_proposal_add_sensitivity (&maker);
   qm_proposal_add_rent (&maker);

@@ -94,18 +94,19 @@ static void
 add_training (QmPaperTable *table, const QmRequestedTraining *training)
 {
   const QmRecipe *recipe = &training->model->recipe;
+  g_autofree char *batch = qm_format_number ((double) recipe->batch_size, 0);
+  g_autofree char *length =
+      qm_format_number ((double) recipe->sequence_length, 0);
   QmPaperCell *cells =
       qm_paper_table_add_row (table, QM_ROW_PLAIN, training->model->name);
 
   set_number (&cells[1],
               (double) qm_parameter_count (&training->model->config) / 1e6, 0);
-  qm_paper_cell_set (
-      &cells[2],
-      training->tokens
-          ? g_strdup_printf ("%" G_GINT64_FORMAT " × %" G_GINT64_FORMAT,
-                             recipe->batch_size, recipe->sequence_length)
-          : g_strdup_printf ("%" G_GINT64_FORMAT, recipe->batch_size),
-      NULL);
+  qm_paper_cell_set (&cells[2],
+                     training->tokens
+                         ? g_strdup_printf ("%s\u00a0×\u00a0%s", batch, length)
+                         : g_strdup (batch),
+                     NULL);
   qm_paper_cell_set (&cells[3], g_strdup (precision_text (recipe->precision)),
                      NULL);
   set_number (&cells[4], (double) recipe->steps, 0);

@@ -353,7 +353,7 @@ class PredictionsTest(harness.CommandLineTest):
         for line, word in zip(lines[1:], ("impossible", "doubtful",
                                           "plausible", "too warm")):
             self.assertIn(word, line)
-        self.assertIn("120 %", lines[1])
+        self.assertIn("120\u00a0%", lines[1])
 
     def test_rates_without_bench(self):
         env = {"QUARTERMASTER_BENCH": self.path("nowhere")}

@@ -73,7 +73,7 @@ class ProposalTest(harness.CommandLineTest):
         need, options, cost, depends = tables[:4]
         self.assertEqual(round(number(cost["Price without tax"][0])),
                          round(price))
-        self.assertAlmostEqual(number(cost["Tax of 20 %"][0]), price * 0.2,
+        self.assertAlmostEqual(number(cost["Tax of 20\u00a0%"][0]), price * 0.2,
                                delta=1)
         self.assertAlmostEqual(number(cost["Price with tax"][0]), price * 1.2,
                                delta=1)
@@ -91,11 +91,11 @@ class ProposalTest(harness.CommandLineTest):
         self.assertAlmostEqual(number(row[2]), price / DAYS, delta=0.01)
         self.assertAlmostEqual(number(row[3]),
                                price / DAYS * best["machine_days"], delta=1)
-        self.assertAlmostEqual(number(depends["Price 20 % higher"][0]),
+        self.assertAlmostEqual(number(depends["Price 20\u00a0% higher"][0]),
                                price * 1.2, delta=1)
-        self.assertAlmostEqual(number(depends["Price 20 % lower"][0]),
+        self.assertAlmostEqual(number(depends["Price 20\u00a0% lower"][0]),
                                price * 0.8, delta=1)
-        self.assertAlmostEqual(number(depends["Used on 50 % of all days"][2]),
+        self.assertAlmostEqual(number(depends["Used on 50\u00a0% of all days"][2]),
                                2 * price / DAYS, delta=0.02)
         proposed, = [name for name, row in options.items()
                      if row[-1] == "proposed"]
@@ -131,7 +131,7 @@ class ProposalTest(harness.CommandLineTest):
         best = self.advice(*ASK)
         _, text = self.tables(*ASK, "--project", "12")
         self.assertIn("€{:,.0f}".format(best["price_usd"] / 1.25 / 5), text)
-        self.assertIn("20 % of that are charged", text)
+        self.assertIn("20\u00a0% of that are charged", text)
         self.refuse("proposal", *ASK, "--project", "many", says="many")
 
     def test_funders(self):

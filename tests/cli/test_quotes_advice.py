@@ -84,7 +84,7 @@ class AdviceTest(QuotesTest):
         self.assertNotEqual(answer["recommendation"]["cost_usd"], 140010)
         text = self.run_program("advise", *ASK, "--room", "one-circuit",
                                 expect=0, env={"COLUMNS": "300"}).text
-        self.assertIn("and the circuit gives 2,944 W", text)
+        self.assertIn("and the circuit gives 2,944\u00a0W", text)
 
     def test_cards_alone_get_a_platform(self):
         """One of the shipped catalog that carries them, and it is named."""

@@ -270,7 +270,7 @@ test_hovered (Setup *setup, gconstpointer unused)
   g_assert_nonnull (strstr (data->hovered_label, "20,900"));
   g_assert_nonnull (strstr (data->hovered_label, "30 days"));
   g_assert_nonnull (strstr (data->hovered_label, "344"));
-  g_assert_nonnull (strstr (data->hovered_label, "119 %"));
+  g_assert_nonnull (strstr (data->hovered_label, "119\u00a0%"));
   g_assert_nonnull (strstr (data->hovered_label, "impossible"));
   g_assert_nonnull (strstr (data->hovered_label, "published"));
   qm_advice_plot_set_hovered (plot, -1);

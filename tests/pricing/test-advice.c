@@ -370,7 +370,7 @@ test_as_in_paper (void)
       qm_prose_warnings (advice, question, &found, (QmDate){ 2026, 11, 20 });
   all = g_strjoinv ("\n", warnings);
   g_assert_nonnull (strstr (all, "30 days"));
-  g_assert_nonnull (strstr (all, "119 %"));
+  g_assert_nonnull (strstr (all, "119\u00a0%"));
   g_assert_nonnull (strstr (all, "2 years old"));
 }
 
@@ -407,7 +407,7 @@ test_audited_times (void)
   warnings =
       qm_prose_warnings (advice, question, &found, (QmDate){ 2024, 9, 30 });
   all = g_strjoinv ("\n", warnings);
-  g_assert_nonnull (strstr (all, "119 %"));
+  g_assert_nonnull (strstr (all, "119\u00a0%"));
   g_assert_null (strstr (all, "years old"));
 }
 

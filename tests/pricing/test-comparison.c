@@ -76,7 +76,7 @@ test_rows (void)
   time = qm_prose_compared_time (row->yardstick, TRUE);
   g_assert_cmpstr (time, ==, "120 days (96 to 150 days)");
   verdict = qm_prose_compared_verdict (row);
-  g_assert_cmpstr (verdict, ==, "impossible (119 %)");
+  g_assert_cmpstr (verdict, ==, "impossible (119\u00a0%)");
 
   /* A level is compared with its own. */
   g_assert_cmpfloat (rows[1].ratio, ==, 2);

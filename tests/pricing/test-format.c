@@ -76,11 +76,15 @@ test_times (void)
   assert_text (qm_format_days_range (700, 400, 900), "400 days to 2.5 years");
   assert_text (qm_format_days_range (0.5, 0.1, 1.2),
                "2 hours 25 minutes to 1.2 days");
-  assert_text (qm_format_percent (1.1949), "119 %");
+  assert_text (qm_format_percent (1.1949), "119\u00a0%");
+  assert_text (qm_format_percentage (7.25, 2), "7.25\u00a0%");
+  assert_text (qm_format_percentage (19, 2), "19\u00a0%");
+  assert_text (qm_format_percentage (NAN, 0), "–");
   assert_text (qm_format_date (published), "21 September 2024");
   assert_text (qm_format_date ((QmDate){ 2025, 8, 0 }), "August 2025");
   assert_text (qm_format_date ((QmDate){ 2026, 0, 0 }), "2026");
   assert_text (qm_format_date ((QmDate){ 0, 0, 0 }), "undated");
+  assert_text (qm_format_moment (1726928100), "21 September 2024, 14:15");
   assert_text (qm_format_age (published, published), "today");
   assert_text (qm_format_age (published, (QmDate){ 2024, 9, 22 }), "1 day old");
   assert_text (qm_format_age (published, (QmDate){ 2025, 3, 1 }),
@@ -161,6 +165,7 @@ test_locale (void)
 int
 main (int argc, char **argv)
 {
+  g_setenv ("TZ", "UTC", TRUE);
   setlocale (LC_ALL, "C");
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/format/numbers", test_numbers);

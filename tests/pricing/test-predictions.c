@@ -450,7 +450,7 @@ test_links (void)
   g_assert_nonnull (strstr (board, "NVLink"));
   g_assert_nonnull (strstr (peers, "from card to card"));
   g_assert_nonnull (strstr (host, "the memory of the host"));
-  g_assert_nonnull (strstr (bridge, "would save 25 %"));
+  g_assert_nonnull (strstr (bridge, "would save 25\u00a0%"));
   g_assert_cmpstr (useless, ==, peers);
   g_assert_null (one);
   g_assert_null (unsaid);

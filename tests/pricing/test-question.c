@@ -351,19 +351,20 @@ test_plan (void)
   one = plan_of (question, "a6000", 8);
   /* 226 of 365 days; 48,900 USD / 1.2 and 19 % more, of 60,000. */
   g_assert_nonnull (strstr (one, "One machine does a year’s runs: it trains "
-                                 "62 % of the year."));
+                                 "62\u00a0% of the year."));
   g_assert_nonnull (strstr (one, "Pythia (1B): 22 days a run ("));
   g_assert_nonnull (strstr (one, "), 3 runs a year."));
   g_assert_nonnull (strstr (one, "is back 22 days after it began; 42 days "));
   g_assert_nonnull (strstr (
-      one, "It costs €40,750 without tax and €48,492 with tax of 19 %."));
+      one, "It costs €40,750 without tax and €48,492 with tax of 19\u00a0%."));
   g_assert_nonnull (strstr (one, "€11,507 of the budget are left."));
   g_assert_null (strstr (one, "Shared out"));
 
   two = plan_of (question, "a6000", 4);
   /* 430 machine days; the last ends after 215 + 40 / 2. */
-  g_assert_nonnull (strstr (two, "2 machines do a year’s runs: they train 59 % "
-                                 "of the year."));
+  g_assert_nonnull (strstr (two,
+                            "2 machines do a year’s runs: they train 59\u00a0% "
+                            "of the year."));
   g_assert_nonnull (strstr (two, "One alone would take 430 days for them."));
   g_assert_nonnull (strstr (two, "take 215 days; begun one after the other"));
   g_assert_nonnull (strstr (two, "after 235 days at most."));

@@ -205,7 +205,7 @@ test_default (void)
   advice = answer (catalog, question);
   notes = qm_prose_notes (advice, question);
   g_assert_cmpstr (notes[0], ==,
-                   "Times hold 10 % for the loading of data, evaluation, "
+                   "Times hold 10\u00a0% for the loading of data, evaluation, "
                    "checkpoints and restarts: they are 1.1 times what the "
                    "steps alone take.");
   qm_question_set_as_in_paper (question);

@@ -40,7 +40,9 @@ def same(shown, printed):
     pattern = '\n'.join('*' if line.strip() == '…' else
                         re.sub(r'([*?\[])', r'[\1]', line)
                         for line in shown)
-    return fnmatch.fnmatchcase(printed.rstrip('\n'), pattern)
+    # Pages have no spaces at which no line may end.
+    printed = printed.rstrip('\n').replace('\u00a0', ' ')
+    return fnmatch.fnmatchcase(printed, pattern)
 
 
 def check_command(document, line, shown, home):

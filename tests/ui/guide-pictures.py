@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of data/guide, made anew.
+"""The pictures of data/guide and data/screenshots, made anew.
 
     tests/with-display.sh /usr/bin/python3 tests/ui/guide-pictures.py \\
         build/app/quartermaster build/app/qm-bench tests/ui/stand-in-gpus.py
 
-Takes the window in each language, with some quotes and, on the page of this
-machine, GPUs that are made up; needs ImageMagick.
+Takes the window in each language, and for the README in both themes, with some
+quotes and, on the page of this machine, GPUs that are made up; needs ImageMagick.
 """
 
 import json
@@ -21,7 +21,9 @@ import driver
 HERE = os.path.dirname(os.path.abspath(__file__))
 GUIDE = os.path.join(HERE, "..", "..", "data", "guide")
 DATA = os.path.join(HERE, "..", "..", "data")
+SCREENSHOTS = os.path.join(DATA, "screenshots")
 WIDTH, HEIGHT = 1180, 800
+LARGE = (1280, 860)
 LANGUAGES = {"en": "C.UTF-8", "de": "de_DE.UTF-8"}
 
 # Of the whole window: width, height, and where they begin.
@@ -45,13 +47,13 @@ QUOTES = {"format": "quartermaster-quotes", "schema": 1, "quotes": [
           "6000 Blackwell Max-Q 96GB", "27500", "USD")]}
 
 
-def settings(home):
+def settings(home, size=(WIDTH, HEIGHT), scheme="light"):
     folder = os.path.join(home, "config", "glib-2.0", "settings")
     os.makedirs(folder)
     with open(os.path.join(folder, "keyfile"), "w", encoding="utf-8") as file:
         file.write("[org/quartermaster/Quartermaster]\n"
-                   f"window-width={WIDTH}\nwindow-height={HEIGHT}\n"
-                   "color-scheme='light'\n")
+                   f"window-width={size[0]}\nwindow-height={size[1]}\n"
+                   f"color-scheme='{scheme}'\n")
 
 
 def take(path):
@@ -72,11 +74,15 @@ def settled(path, least):
         time.sleep(1)
 
 
+def crop(path, part):
+    subprocess.run(["convert", path, "-crop", part, "+repage", "-strip",
+                    "+dither", "-colors", "128", "PNG8:" + path], check=True)
+
+
 def shoot(folder, name, least):
     path = os.path.join(folder, name + ".png")
     settled(path, least)
-    subprocess.run(["convert", path, "-crop", CROPS[name], "+repage", "-strip",
-                    "-colors", "96", "PNG8:" + path], check=True)
+    crop(path, CROPS[name])
 
 
 def start(program, bench, home, language, **environment):
@@ -121,6 +127,30 @@ def make(program, bench, gpus, language):
         window.close()
 
 
+def make_readme(program, bench, gpus, scheme):
+    """The answer, and a benchmark that runs and so is never settled."""
+    whole = "%dx%d+0+0" % LARGE
+    with tempfile.TemporaryDirectory() as home:
+        settings(home, LARGE, scheme)
+        path = os.path.join(SCREENSHOTS, scheme + ".png")
+        window = start(program, bench, home, "en")
+        settled(path, 8)
+        crop(path, whole)
+        window.close()
+        path = os.path.join(SCREENSHOTS, f"machine-{scheme}.png")
+        window = start(program, gpus, home, "en", QM_REAL_BENCH=bench)
+        driver.press_keys("alt+3")
+        settled(path, 8)
+        driver.press_keys("ctrl+Return")
+        time.sleep(12)
+        take(path)
+        crop(path, whole)
+        window.close()
+
+
 if __name__ == "__main__":
+    PATHS = [os.path.abspath(path) for path in sys.argv[1:4]]
     for one in LANGUAGES:
-        make(*(os.path.abspath(path) for path in sys.argv[1:4]), one)
+        make(*PATHS, one)
+    for one in ("light", "dark"):
+        make_readme(*PATHS, one)

@@ -54,7 +54,7 @@ class AdvisorTest(AdvisorCase):
 
     def test_default_question(self):
         self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "37 days")
-        self.root.find("label", contains="119 %")
+        self.root.find("label", contains="119\u00a0%")
         self.root.find("list item", contains="Next faster: 8 × RTX A6000")
         plots = self.root.all("image", contains="16 candidates")
         self.assertEqual(len(plots), 2)
@@ -116,7 +116,7 @@ class AdvisorTest(AdvisorCase):
             self.assertTrue(self.sensitive(row), row)
         self.toggle("As in the paper")
         self.expect_headline("8 × GeForce RTX 3090", "$20,900", "30 days")
-        self.root.find("label", contains="would need 119 %")
+        self.root.find("label", contains="would need 119\u00a0%")
         for row in self.SETTLED:
             driver.wait_for(lambda: not self.sensitive(row),
                             f"“{row}” to be the paper's")
@@ -148,7 +148,7 @@ class AdvisorTest(AdvisorCase):
         self.root.find("push button", "Power of the room: One circuit of 16 A")
         self.root.find("table row", "8 × H100 SXM5 80GB",
                        holding="no machine; GPU server for 8 GPUs draws "
-                               "6,413 W, and the circuit gives 2,944 W",
+                               "6,413\u00a0W, and the circuit gives 2,944\u00a0W",
                        inside=("tree table", "Candidates"))
         self.assertFalse(self.root.all("label", contains="Selected: "))
         self.root.tab_to("table row", "1 × GeForce RTX 3090")

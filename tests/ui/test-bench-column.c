@@ -73,7 +73,7 @@ test_texts (void)
   assert_text (row, QM_BENCH_COLUMN_METHOD,
                "Free lunch, checkpointing, ZeRO 3 offloading");
   assert_text (row, QM_BENCH_COLUMN_STEP, "1.5");
-  assert_text (row, QM_BENCH_COLUMN_MFU, "59 %");
+  assert_text (row, QM_BENCH_COLUMN_MFU, "59\u00a0%");
   assert_text (row, QM_BENCH_COLUMN_MEMORY, "32 GiB");
   assert_text (row, QM_BENCH_COLUMN_STATE, "Measured");
   g_assert_false (qm_bench_column_is_predicted (row));

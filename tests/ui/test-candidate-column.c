@@ -64,7 +64,7 @@ test_text (void)
   expect_text (QM_COLUMN_COST, &candidate, "$4,100");
   expect_text (QM_COLUMN_DAYS, &candidate, "109");
   expect_text (QM_COLUMN_EXPERIMENT, &candidate, "$245");
-  expect_text (QM_COLUMN_UTILIZATION, &candidate, "131 %");
+  expect_text (QM_COLUMN_UTILIZATION, &candidate, "131\u00a0%");
   expect_text (QM_COLUMN_VERDICT, &candidate, "impossible");
   expect_text (QM_COLUMN_SOURCE, &candidate, "measured (here)");
   candidate.days = 3.26;
@@ -155,7 +155,7 @@ test_tooltip (void)
   candidate.verdict = QM_VERDICT_IMPOSSIBLE;
   verdict = qm_candidate_column_tooltip (QM_COLUMN_VERDICT, &candidate,
                                          (QmDate){ 2026, 10, 1 });
-  g_assert_cmpstr (verdict, ==, "would need 131 % of the cards’ peak");
+  g_assert_cmpstr (verdict, ==, "would need 131\u00a0% of the cards’ peak");
   g_assert_null (qm_candidate_column_tooltip (QM_COLUMN_GPU, &candidate,
                                               (QmDate){ 2026, 10, 1 }));
 }

@@ -362,8 +362,8 @@ test_room (Fixture *fixture, gconstpointer data)
   gtk_test_widget_wait_for_draw (fixture->window);
   g_assert_cmpuint (n_rows (fixture), ==, 16);
   g_assert_cmpuint (count_cells (fixture, "no machine; GPU server for"), ==, 4);
-  g_assert_cmpuint (count_cells (fixture, "W, and the circuit gives 2,944 W"),
-                    ==, 4);
+  g_assert_cmpuint (
+      count_cells (fixture, "W, and the circuit gives 2,944\u00a0W"), ==, 4);
   for (guint i = 0; i < 16; i++)
     {
       const QmCandidate *candidate = candidate_at (fixture, i, &topic, &index);

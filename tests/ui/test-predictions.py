@@ -89,10 +89,10 @@ class PredictionsTest(WindowTest):
         self.root.find("table row", "Pythia (1B), 1 × H100 SXM5 80GB, Optimal: "
                                     "published 34 days, yardstick 51 days "
                                     "measured")
-        self.root.find("label", "impossible (119 %)")
+        self.root.find("label", "impossible (119\u00a0%)")
         driver.press_keys("Escape")
         driver.wait_for(lambda: not self.root.all("label", "impossible "
-                                                  "(119 %)"), "it closes")
+                                                  "(119\u00a0%)"), "it closes")
 
     def shown(self):
         """How many candidates the first plot shows, and of how many."""

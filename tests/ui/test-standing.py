@@ -32,14 +32,14 @@ class StandingTest(WindowTest):
         self.root.find("label",
                        "You: 8 × A100 SXM4 80GB for 72 hours a job")
         self.root.find("label", contains="A researcher can typically use 4 GPUs")
-        self.root.find("label", "70 % have GPUs that are linked with each "
+        self.root.find("label", "70\u00a0% have GPUs that are linked with each "
                                 "other, as by NVLink")
         self.root.find("label", "You: yes")
-        self.root.find("label", "10 % can use an H100")
+        self.root.find("label", "10\u00a0% can use an H100")
         self.root.find("label", "You: no")
         driver.press_keys("Escape")
         driver.wait_for(lambda: not self.root.all(
-            "label", "10 % can use an H100"), "it closes")
+            "label", "10\u00a0% can use an H100"), "it closes")
 
     def test_comparisons(self):
         self.open()

@@ -101,7 +101,8 @@ test_matrix (Fixture *fixture, gconstpointer data)
   g_object_set (fixture->advisor, "budget", 50000.0, NULL);
   ask_year (fixture->advisor);
   g_assert_nonnull (find_label (fixture->view, "Buy 8 × RTX A6000"));
-  g_assert_nonnull (find_label (fixture->view, "it trains 62 % of the year."));
+  g_assert_nonnull (
+      find_label (fixture->view, "it trains 62\u00a0% of the year."));
   g_assert_nonnull (find_label (fixture->view, "ViT (large): 16 days a run"));
   cell = find_label (fixture->view, "22 days");
   g_assert_nonnull (cell);
@@ -160,7 +161,7 @@ test_money (Fixture *fixture, gconstpointer data)
   /* 2 x (7,500 + 4 x 4,800) USD */
   g_assert_nonnull (find_label (
       fixture->view,
-      "It costs €42,720 without tax and €50,837 with tax of 19 %."));
+      "It costs €42,720 without tax and €50,837 with tax of 19\u00a0%."));
   g_assert_nonnull (find_label (fixture->view, "€4,163 of the budget"));
   /* A total cost that has tax has it already, which is said. */
   qm_money_group_set_advisor (group, fixture->advisor);

@@ -64,9 +64,9 @@ class YearTest(WindowTest):
     def test_question(self):
         self.open(self.path)
         # 48,900 USD and 19 %, of 60,000; 226 days of a year.
-        self.answer("Buy 8 × RTX A6000: $58,191", "it trains 62 % of the year",
+        self.answer("Buy 8 × RTX A6000: $58,191", "it trains 62\u00a0% of the year",
                     "Pythia (1B): 22 days a run", "42 days are allowed",
-                    "It costs $48,900 without tax and $58,191 with tax of 19 %",
+                    "It costs $48,900 without tax and $58,191 with tax of 19\u00a0%",
                     "$1,809 of the budget are left")
         # Each cell says what it is about.
         self.year().find("label",

@@ -244,10 +244,9 @@ describe_question (const QmQuestion *question)
   factor = qm_format_number (question->time_factor, 2);
   /* Translators: a number. */
   g_string_append_printf (text, _ ("time factor %s; "), factor);
-  slack = qm_format_number (question->slack_percent, 2);
-  /* Translators: a number of percent. */
-  g_string_append_printf (text, _ ("times within %s %% count as equal; "),
-                          slack);
+  slack = qm_format_percentage (question->slack_percent, 2);
+  /* Translators: a percentage. */
+  g_string_append_printf (text, _ ("times within %s count as equal; "), slack);
   /* Translators: name of software, or "Publication". */
   g_string_append_printf (text, _ ("times of: %s; "),
                           qm_prose_times_of_name (question->times_of));

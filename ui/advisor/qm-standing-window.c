@@ -171,7 +171,7 @@ add_share (QmStandingWindow *self,
 
   if (surveyed == NULL)
     return;
-  number = qm_format_number (surveyed->value, 0);
+  number = qm_format_percentage (surveyed->value, 0);
   add_row (self, g_strdup_printf (format, number), own);
 }
 
@@ -242,31 +242,30 @@ fill_survey (QmStandingWindow *self, QmAdvisor *advisor)
     return;
   describe_survey (self);
   add_typical (self, owns);
-  add_share (
-      self, "linked_percent",
-      /* Translators: a number. */
-      _ ("%s %% have GPUs that are linked with each other, as by NVLink"),
-      any ? (has_links (owns) ? _ ("yes") : _ ("no")) : NULL);
+  add_share (self, "linked_percent",
+             /* Translators: a percentage. */
+             _ ("%s have GPUs that are linked with each other, as by NVLink"),
+             any ? (has_links (owns) ? _ ("yes") : _ ("no")) : NULL);
   add_share (self, "h100_percent",
-             /* Translators: a number. */
-             _ ("%s %% can use an H100"),
+             /* Translators: a percentage. */
+             _ ("%s can use an H100"),
              any ? (has_h100 (owns, self->catalog)
                         ? _ ("yes, or one that is as fast")
                         : _ ("no"))
                  : NULL);
   add_share (self, "pretraining_percent",
-             /* Translators: a number. */
-             _ ("%s %% pre-train models of less than a billion parameters"),
+             /* Translators: a percentage. */
+             _ ("%s pre-train models of less than a billion parameters"),
              model);
   add_share (self, "no_cloud_percent",
-             /* Translators: a number. */
-             _ ("%s %% have no money for GPUs of a cloud"), NULL);
+             /* Translators: a percentage. */
+             _ ("%s have no money for GPUs of a cloud"), NULL);
   add_share (self, "one_node_percent",
-             /* Translators: a number. */
-             _ ("%s %% cannot train on several machines at once"), NULL);
+             /* Translators: a percentage. */
+             _ ("%s cannot train on several machines at once"), NULL);
   add_share (self, "dissatisfied_percent",
-             /* Translators: a number. */
-             _ ("%s %% give what they have 3 points of 5, or fewer"), NULL);
+             /* Translators: a percentage. */
+             _ ("%s give what they have 3 points of 5, or fewer"), NULL);
 }
 
 /* --- comparisons --- */

@@ -149,7 +149,7 @@ new_cell (const QmRunTime *run, const char *model, const char *machine)
   g_autofree char *about = describe_run (run, model, machine);
   g_autofree char *text =
       run->predicted && qm_known (run->days)
-          ? g_strconcat ("≈\302\240", days, NULL)
+          ? g_strconcat ("≈\u00a0", days, NULL)
           : g_strdup (run->measurement != NULL ? days : "–");
   GtkWidget *cell = new_number (text);
 

@@ -31,6 +31,8 @@ struct _QmBenchTable
 
   QmColumnSort *sort;
   guint sort_idle;
+  gboolean narrow;
+  gboolean several; /* GPUs together: a column more */
 };
 
 enum
@@ -85,6 +87,22 @@ set_class (GtkWidget *widget, const char *name, gboolean on)
     gtk_widget_remove_css_class (widget, name);
 }
 
+/* In characters: as much as tells rows apart, and where there is no room for
+ * that, what leaves some for the state. */
+static int
+least_width (QmBenchTable *self, QmBenchColumn id)
+{
+  switch (id)
+    {
+    case QM_BENCH_COLUMN_METHOD:
+      return self->narrow ? 10 : self->several ? 18 : 28;
+    case QM_BENCH_COLUMN_STATE:
+      return self->narrow ? 10 : 16;
+    default:
+      return self->narrow ? 8 : 12;
+    }
+}
+
 static void
 fill_cell (GtkListItem *list_item, Column *column)
 {
@@ -96,8 +114,10 @@ fill_cell (GtkListItem *list_item, Column *column)
     return;
   text = qm_bench_column_text (column->id, row);
   gtk_label_set_label (GTK_LABEL (label), text);
-  if (column->id == QM_BENCH_COLUMN_STATE
-      || column->id == QM_BENCH_COLUMN_METHOD)
+  if (!qm_bench_column_is_number (column->id))
+    gtk_label_set_width_chars (GTK_LABEL (label),
+                               least_width (column->table, column->id));
+  if (!qm_bench_column_is_number (column->id))
     gtk_widget_set_tooltip_text (label, text);
   set_class (label, "dim-label", qm_bench_column_is_predicted (row));
   set_class (label, "error", qm_bench_column_is_failure (column->id, row));
@@ -120,21 +140,6 @@ row_changed_cb (QmBenchRow *row, GtkListItem *list_item)
     column->table->sort_idle = g_idle_add (sort_again_cb, column->table);
 }
 
-/* In characters: as much as tells rows apart. */
-static int
-least_width (QmBenchColumn id)
-{
-  switch (id)
-    {
-    case QM_BENCH_COLUMN_METHOD:
-      return 28;
-    case QM_BENCH_COLUMN_STATE:
-      return 16;
-    default:
-      return 12;
-    }
-}
-
 static void
 setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 {
@@ -146,10 +151,11 @@ setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
   if (number)
     gtk_widget_add_css_class (label, "numeric");
   else
-    {
-      gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
-      gtk_label_set_width_chars (GTK_LABEL (label), least_width (column->id));
-    }
+    /* Sizes of a model stand at the end of its name. */
+    gtk_label_set_ellipsize (GTK_LABEL (label),
+                             column->id == QM_BENCH_COLUMN_MODEL
+                                 ? PANGO_ELLIPSIZE_MIDDLE
+                                 : PANGO_ELLIPSIZE_END);
   g_object_set_data (G_OBJECT (list_item), "column", column);
   gtk_list_item_set_child (list_item, label);
 }
@@ -229,6 +235,23 @@ qm_bench_table_get_selected (QmBenchTable *self)
   return gtk_single_selection_get_selected_item (self->selection);
 }
 
+/* Makes titles and cells as wide as there is room. */
+static void
+fit (QmBenchTable *self, gboolean narrow, gboolean several)
+{
+  if (self->narrow == narrow && self->several == several)
+    return;
+  self->narrow = narrow;
+  self->several = several;
+  gtk_column_view_column_set_title (
+      self->columns[QM_BENCH_COLUMN_DAYS].column,
+      narrow || several ? _ ("Time")
+                        : qm_bench_column_title (QM_BENCH_COLUMN_DAYS));
+  /* Cells that are there are filled anew. */
+  gtk_column_view_set_model (self->view, NULL);
+  gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (self->selection));
+}
+
 void
 qm_bench_table_set_several (QmBenchTable *self, gboolean several)
 {
@@ -236,6 +259,7 @@ qm_bench_table_set_several (QmBenchTable *self, gboolean several)
 
   gtk_column_view_column_set_visible (
       self->columns[QM_BENCH_COLUMN_GPUS].column, several);
+  fit (self, self->narrow, several);
 }
 
 void
@@ -251,6 +275,7 @@ qm_bench_table_set_narrow (QmBenchTable *self, gboolean narrow)
   for (guint i = 0; i < G_N_ELEMENTS (spare); i++)
     gtk_column_view_column_set_visible (self->columns[spare[i]].column,
                                         !narrow);
+  fit (self, narrow, self->several);
 }
 
 static void

@@ -120,6 +120,7 @@ hide_others (QmAdvicePlot *self)
                         n > 0 ? self->data.frontier[n - 1] : -1,
                         self->data.selected,
                         self->told.best,
+                        self->told.sooner,
                         self->told.runner_up,
                         self->told.faster,
                         self->told.cheaper,

@@ -38,6 +38,7 @@ qm_proposal_to_pdf (const QmProposal *proposal,
                           model != NULL ? model->name : _ ("A year’s runs"),
                           &question->purse, TRUE);
 
+  qm_advice_plot_set_shortlist (plot, TRUE);
   qm_advice_plot_set_limits (plot, question->budget_minor,
                              question->deadline_days, &proposal->found);
   return qm_paper_to_pdf (paper, size, draw_plot, plot, NULL);

@@ -4,6 +4,8 @@
 
 #include "ui/quotes/qm-backups-window.h"
 
+#include "pricing/qm-format.h"
+
 #include "pricing/quotes/qm-quote-store-backup.h"
 #include "ui/qm-toasts.h"
 
@@ -64,19 +66,10 @@ add_row (QmBackupsWindow *self,
   g_ptr_array_add (self->rows, row);
 }
 
-static char *
-time_text (gint64 seconds)
-{
-  g_autoptr (GDateTime) time = g_date_time_new_from_unix_local (seconds);
-  char *text = time != NULL ? g_date_time_format (time, "%x %X") : NULL;
-
-  return text != NULL ? text : g_strdup ("");
-}
-
 static void
 add_backup (QmBackupsWindow *self, const QmStoreBackup *backup)
 {
-  g_autofree char *title = time_text (backup->made_at);
+  g_autofree char *title = qm_format_moment (backup->made_at);
   g_autofree char *subtitle =
       backup->trouble != NULL
           ? g_strdup (backup->trouble)

@@ -125,11 +125,7 @@ source_fact (const QmQuote *quote)
 static char *
 read_fact (const QmQuote *quote)
 {
-  g_autoptr (GDateTime) time =
-      quote->read_at > 0 ? g_date_time_new_from_unix_local (quote->read_at)
-                         : NULL;
-
-  return time != NULL ? g_date_time_format (time, "%x %R") : NULL;
+  return quote->read_at > 0 ? qm_format_moment (quote->read_at) : NULL;
 }
 
 static void
