@@ -23,6 +23,7 @@ void qm_csv_add_number (GString *csv, const char *format, double value);
  * day; NULL is empty. */
 void qm_csv_add_written (GString *csv, const char *text);
 
+/* Ends the row, of one cell at least. */
 void qm_csv_end_row (GString *csv);
 
 G_END_DECLS
