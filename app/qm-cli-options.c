@@ -86,7 +86,7 @@ qm_cli_options_add_value (GArray *options,
   g_array_append_val (options, entry);
 }
 
-void
+gboolean
 qm_cli_set_unknown (GError **error,
                     const char *problem,
                     const char *word,
@@ -95,18 +95,21 @@ qm_cli_set_unknown (GError **error,
                     const char *otherwise)
 {
   const char *nearest = qm_option_nearest (word, names, n_names);
+  g_autofree char *quoted = qm_cli_quote (word);
+  g_autofree char *told = g_strdup_printf (problem, quoted);
 
   if (nearest != NULL)
     {
-      g_autofree char *quoted = qm_cli_quote (nearest);
+      g_autofree char *name = qm_cli_quote (nearest);
 
       g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
                    /* Translators: what is wrong, a name in quotes. */
-                   _ ("%s; did you mean %s?"), problem, quoted);
+                   _ ("%s; did you mean %s?"), told, name);
     }
   else
-    g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "%s; %s", problem,
+    g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "%s; %s", told,
                  otherwise);
+  return FALSE;
 }
 
 /* The table of the entries, which stay where they are from now on.  (transfer

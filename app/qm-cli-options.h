@@ -81,13 +81,14 @@ gboolean qm_cli_option_choice (const char *name,
 gboolean qm_cli_read_number (const char *text, double max, double *value);
 
 /* Sets a QM_CLI_ERROR_USAGE error: "PROBLEM; did you mean 'NAME'?" with the
- * one of `names` that `word` is nearest to, or "PROBLEM; OTHERWISE". */
-void qm_cli_set_unknown (GError **error,
-                         const char *problem,
-                         const char *word,
-                         const char *const *names,
-                         guint n_names,
-                         const char *otherwise);
+ * one of `names` that `word` is nearest to, or "PROBLEM; OTHERWISE".  `problem`
+ * has a %s for the word, in quotes.  Returns FALSE. */
+gboolean qm_cli_set_unknown (GError **error,
+                             const char *problem,
+                             const char *word,
+                             const char *const *names,
+                             guint n_names,
+                             const char *otherwise);
 
 /* Sets a QM_CLI_ERROR_USAGE error, "--NAME: 'VALUE' WHAT"; returns FALSE. */
 gboolean qm_cli_set_value_error (GError **error,

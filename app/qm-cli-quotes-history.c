@@ -21,8 +21,6 @@ check_item (const QmCatalog *catalog, const char *item, GError **error)
   const QmGpu *gpus = qm_catalog_gpus (catalog, &n_gpus);
   const QmMachine *machines = qm_catalog_machines (catalog, &n_machines);
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  g_autofree char *quoted = NULL;
-  g_autofree char *problem = NULL;
 
   if (qm_catalog_gpu (catalog, item) != NULL
       || qm_catalog_machine (catalog, item) != NULL)
@@ -31,11 +29,9 @@ check_item (const QmCatalog *catalog, const char *item, GError **error)
     g_ptr_array_add (names, (gpointer) gpus[i].id);
   for (size_t i = 0; i < n_machines; i++)
     g_ptr_array_add (names, (gpointer) machines[i].id);
-  quoted = qm_cli_quote (item);
-  problem = g_strdup_printf (_ ("unknown GPU or machine %s"), quoted);
-  qm_cli_set_unknown (error, problem, item, (const char *const *) names->pdata,
-                      names->len, _ ("“quartermaster catalog gpus” lists all"));
-  return FALSE;
+  return qm_cli_set_unknown (error, _ ("unknown GPU or machine %s"), item,
+                             (const char *const *) names->pdata, names->len,
+                             _ ("“quartermaster catalog gpus” lists all"));
 }
 
 static json_t *

@@ -147,8 +147,6 @@ read_query (const Typed *typed, Query *query, GError **error)
 static gboolean
 check_vendor (const Query *query, QmQuoteStore *store, GError **error)
 {
-  g_autofree char *quoted = NULL;
-  g_autofree char *problem = NULL;
   g_auto (GStrv) vendors = NULL;
 
   if (query->vendor == NULL || query->filter.deleted)
@@ -158,12 +156,10 @@ check_vendor (const Query *query, QmQuoteStore *store, GError **error)
     return FALSE;
   if (g_strv_contains ((const char *const *) vendors, query->vendor))
     return TRUE;
-  quoted = qm_cli_quote (query->vendor);
-  problem = g_strdup_printf (_ ("there is no quote of a vendor %s"), quoted);
-  qm_cli_set_unknown (error, problem, query->vendor,
-                      (const char *const *) vendors, g_strv_length (vendors),
-                      _ ("“quartermaster quotes list” shows all"));
-  return FALSE;
+  return qm_cli_set_unknown (error, _ ("there is no quote of a vendor %s"),
+                             query->vendor, (const char *const *) vendors,
+                             g_strv_length (vendors),
+                             _ ("“quartermaster quotes list” shows all"));
 }
 
 static json_t *
