@@ -85,17 +85,6 @@ repeat (QmBuilder *builder, QmValueId x, int64_t heads)
   return y;
 }
 
-static QmValueId
-transpose (QmBuilder *builder, QmValueId x)
-{
-  QmTensor t = *tensor_of (builder, x);
-
-  return qm_graph_view (
-      builder->graph, x, 4,
-      (int64_t[]){ t.shape[0], t.shape[1], t.shape[3], t.shape[2] },
-      (int64_t[]){ t.stride[0], t.stride[1], t.stride[3], t.stride[2] }, 0);
-}
-
 QmValueId
 qm_build_heads (QmBuilder *builder, const QmHeads *heads)
 {
@@ -122,7 +111,7 @@ qm_build_heads (QmBuilder *builder, const QmHeads *heads)
   keys = repeat (builder, heads->k, q.shape[1]);
   if (graph->status != QM_OK)
     return QM_NO_VALUE;
-  append_matmul (builder, heads->q, transpose (builder, keys), scores,
+  append_matmul (builder, heads->q, qm_graph_turned (graph, keys), scores,
                  heads->scale, causal);
   node = qm_graph_append (graph, QM_OP_SOFTMAX);
   node->attributes.causal = causal;

@@ -50,6 +50,30 @@ qm_build_positions (QmBuilder *builder, int64_t padding)
   return y;
 }
 
+void
+qm_build_mask (QmBuilder *builder,
+               int64_t images,
+               int64_t patches,
+               QmValueId picked,
+               QmValueId places)
+{
+  QmGraph *graph = builder->graph;
+  QmNode *node;
+
+  if (!builder->options->dropout)
+    graph->noise = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 2,
+                                   (int64_t[]){ images, patches }, "noise");
+  node = qm_graph_append (graph, QM_OP_MASK_PATCHES);
+  node->inputs[0] = graph->noise;
+  if (builder->options->dropout)
+    {
+      node->attributes.site = qm_graph_site (graph);
+      node->inputs[1] = graph->rng;
+    }
+  node->outputs[0] = picked;
+  node->outputs[1] = places;
+}
+
 QmValueId
 qm_build_residual (QmBuilder *builder, QmValueId x, QmValueId y)
 {

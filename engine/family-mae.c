@@ -27,25 +27,13 @@ hide (QmBuilder *builder, const QmMaeConfig *config)
                 .all = qm_mae_patches (config),
                 .keeps = qm_mae_kept (config) };
   int64_t batch = builder->batch;
-  QmNode *node;
 
   mask.kept = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
                               (int64_t[]){ batch, mask.keeps }, "kept patches");
   mask.places =
       qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
                       (int64_t[]){ batch, mask.all }, "places of patches");
-  if (!builder->options->dropout)
-    graph->noise = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 2,
-                                   (int64_t[]){ batch, mask.all }, "noise");
-  node = qm_graph_append (graph, QM_OP_MASK_PATCHES);
-  node->inputs[0] = graph->noise;
-  if (builder->options->dropout)
-    {
-      node->attributes.site = qm_graph_site (graph);
-      node->inputs[1] = graph->rng;
-    }
-  node->outputs[0] = mask.kept;
-  node->outputs[1] = mask.places;
+  qm_build_mask (builder, batch, mask.all, mask.kept, mask.places);
   return mask;
 }
 

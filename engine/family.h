@@ -365,6 +365,15 @@ void qm_build_class_inputs (QmBuilder *builder);
  * may be -1. */
 QmValueId qm_build_positions (QmBuilder *builder, int64_t padding);
 
+/* Picks patches of each image by chance, or, without dropout, by noise that is
+ * an input: which (i32 [images, K]), and the places of all, as
+ * QM_OP_MASK_PATCHES has them. */
+void qm_build_mask (QmBuilder *builder,
+                    int64_t images,
+                    int64_t patches,
+                    QmValueId picked,
+                    QmValueId places);
+
 /* x + y, in the type of the sum that runs through a model. */
 QmValueId qm_build_residual (QmBuilder *builder, QmValueId x, QmValueId y);
 
