@@ -646,8 +646,7 @@ add_options (GArray *options,
              Context *context,
              TypedLoad *typed)
 {
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), json);
+  qm_cli_options_add_json (options, json);
   qm_cli_options_add_flag (options, "sources",
                            _ ("With the source of each row"),
                            &context->sources);
@@ -703,14 +702,12 @@ qm_cli_catalog (const char *const *arguments, GError **error)
   Context context = { .today = qm_date_today () };
   g_auto (TypedLoad) typed = { 0 };
   const Topic *topic;
-  QmCliParse parsed;
+  int status;
   gboolean written;
 
   add_options (options, &json, &context, &typed);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &words, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &words, &status, error))
+    return status;
   if ((topic = find_topic (words, error)) == NULL
       || (catalog = qm_cli_catalog_load (error)) == NULL
       || (rates = qm_cli_shipped_rates (error)) == NULL)

@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
+#include "app/qm-cli.h"
 #include "app/qm-options.h"
 
 #include <glib/gi18n-lib.h>
@@ -174,11 +175,19 @@ write_help (const QmCliVerb *verb, const QmOptionsTable *table, GError **error)
   return qm_cli_write_text (written, error);
 }
 
-QmCliParse
+void
+qm_cli_options_add_json (GArray *options, gboolean *target)
+{
+  qm_cli_options_add_flag (options, "json",
+                           _ ("Everything in JSON, for programs"), target);
+}
+
+gboolean
 qm_cli_options_parse (const QmCliVerb *verb,
                       GArray *options,
                       const char *const *arguments,
                       GStrv *rest,
+                      int *status,
                       GError **error)
 {
   gboolean help = FALSE;
@@ -200,6 +209,7 @@ qm_cli_options_parse (const QmCliVerb *verb,
                            .translate = translate };
   QmError problem = { 0 };
 
+  *status = QM_CLI_EXIT_BAD_INPUT;
   g_array_append_val (options, help_entry);
   list = list_options (options);
   table.options = list;
@@ -207,18 +217,21 @@ qm_cli_options_parse (const QmCliVerb *verb,
   if (qm_options_parse (&table, arguments, left, NULL, &problem) == QM_OK)
     take_values (options);
   if (problem.status == QM_OK && help)
-    return write_help (verb, &table, error) ? QM_CLI_PARSE_HELPED
-                                            : QM_CLI_PARSE_FAILED;
+    {
+      if (write_help (verb, &table, error))
+        *status = QM_CLI_EXIT_FOUND;
+      return FALSE;
+    }
   if (problem.status == QM_OK && rest == NULL && left[0] != NULL)
     qm_options_refuse (&table, left[0], &problem);
   if (problem.status != QM_OK)
     {
       set_usage (error, &problem);
-      return QM_CLI_PARSE_FAILED;
+      return FALSE;
     }
   if (rest != NULL)
     *rest = g_strdupv ((GStrv) left);
-  return QM_CLI_PARSE_READY;
+  return TRUE;
 }
 
 gboolean

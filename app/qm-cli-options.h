@@ -18,14 +18,6 @@ typedef struct
   const char *description;
 } QmCliVerb;
 
-/* What reading the arguments came to. */
-typedef enum
-{
-  QM_CLI_PARSE_FAILED, /* the error is set */
-  QM_CLI_PARSE_HELPED, /* help was asked for and has been written */
-  QM_CLI_PARSE_READY   /* go on */
-} QmCliParse;
-
 /* An empty list of options.  (transfer full) */
 GArray *qm_cli_options_new (void);
 
@@ -44,13 +36,19 @@ void qm_cli_options_add_value (GArray *options,
                                const char *description,
                                GStrv *target);
 
+/* Adds --json, of a command that has everything in JSON as well. */
+void qm_cli_options_add_json (GArray *options, gboolean *target);
+
 /* Reads the arguments behind the command's name.  What is not an option is
- * returned in *rest (transfer full), if that is NULL refused. */
-QmCliParse qm_cli_options_parse (const QmCliVerb *verb,
-                                 GArray *options,
-                                 const char *const *arguments,
-                                 GStrv *rest,
-                                 GError **error);
+ * returned in *rest (transfer full), if that is NULL refused.  FALSE where the
+ * command is to end with *status: the error is set, or help was asked for and
+ * has been written. */
+gboolean qm_cli_options_parse (const QmCliVerb *verb,
+                               GArray *options,
+                               const char *const *arguments,
+                               GStrv *rest,
+                               int *status,
+                               GError **error);
 
 /* The value of an option that may be given once, NULL where it was not given.
  * Fails where it was given more often or is empty.  (transfer none) */

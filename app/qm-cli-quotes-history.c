@@ -154,15 +154,12 @@ qm_cli_quotes_history (const char *const *arguments, GError **error)
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) path = NULL;
   gboolean json = FALSE;
-  QmCliParse parsed;
+  int status;
 
   qm_cli_store_add_option (options, &path);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), &json);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  qm_cli_options_add_json (options, &json);
+  if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
+    return status;
   if (rest[0] == NULL || rest[1] != NULL)
     {
       g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,

@@ -353,9 +353,7 @@ add_options (Typed *typed, GArray *options)
   qm_cli_options_add_value (options, "limit", 0, _ ("N"),
                             _ ("Only the first so many"), &typed->limit);
   qm_cli_store_add_option (options, &typed->store);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"),
-                           &typed->json);
+  qm_cli_options_add_json (options, &typed->json);
 }
 
 int
@@ -368,13 +366,11 @@ qm_cli_quotes_list (const char *const *arguments, GError **error)
   g_auto (Typed) typed = { 0 };
   g_auto (Query) query = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
-  QmCliParse parsed;
+  int status;
 
   add_options (&typed, options);
-  parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, NULL, &status, error))
+    return status;
   return read_query (&typed, &query, error)
                  && list_quotes (&typed, &query, error)
              ? QM_CLI_EXIT_FOUND
