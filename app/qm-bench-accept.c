@@ -142,9 +142,9 @@ find_gpus (QmBenchAcceptance *acceptance, QmError *error)
                          "the host is out of memory");
   n = qm_device_list (infos, MOST, note, sizeof note);
   for (size_t i = 0; i < n && i < MOST && status == QM_OK; i++)
-    if (infos[i].target.kind == QM_DEVICE_CUDA && infos[i].trouble[0] == '\0')
+    if (qm_target_is_gpu (&infos[i].target) && infos[i].trouble[0] == '\0')
       status = add_device (acceptance, &infos[i], error);
-    else if (infos[i].target.kind == QM_DEVICE_CUDA)
+    else if (qm_target_is_gpu (&infos[i].target))
       qm_bench_say ("%s is left out: %s", infos[i].id, infos[i].trouble);
   free (infos);
   if (status == QM_OK && acceptance->n_devices == 0)

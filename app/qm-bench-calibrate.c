@@ -188,7 +188,7 @@ name_gpu (const QmBenchRun *run, QmProbes *probes)
 static QmStatus
 refuse (const QmBenchRun *run, QmError *error)
 {
-  if (run->info.target.kind != QM_DEVICE_CUDA)
+  if (!qm_target_is_gpu (&run->info.target))
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "times are predicted for GPUs, and %s is none",
                          run->info.id);

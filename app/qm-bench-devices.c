@@ -198,11 +198,11 @@ print_json (const Found *found, const Found *all, size_t n, const char *note)
       json_object_set_new (object, "cause",
                            json_string (qm_trouble_name (found->info.cause)));
     }
-  if (found->info.target.kind == QM_DEVICE_CUDA)
+  if (qm_target_is_gpu (&found->info.target))
     {
       json_products (object, &found->info.products);
     }
-  if (found->info.target.kind == QM_DEVICE_CPU && note[0] != '\0')
+  if (!qm_target_is_gpu (&found->info.target) && note[0] != '\0')
     json_object_set_new (object, "no_gpu", json_absence (note));
   for (size_t i = 0; i < n; i++)
     if (&all[i] != found && qm_device_peers (found->info.id, all[i].info.id))
@@ -291,7 +291,7 @@ print_text (const Found *found, const Found *all, size_t n)
   printf (INDENT "%.1f GiB of memory", (double) info->memory_bytes / 0x1p30);
   if (info->free_bytes > 0)
     printf (", %.1f GiB free", (double) info->free_bytes / 0x1p30);
-  if (info->target.kind == QM_DEVICE_CPU)
+  if (!qm_target_is_gpu (&info->target))
     {
       printf (", %d processors\n", info->processors);
       return;

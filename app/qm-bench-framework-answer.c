@@ -82,7 +82,7 @@ read_device (QmJsonObject *parent, const QmQuestion *question, QmAnswer *answer)
     qm_json_fail (&object, "name", QM_STATUS_INVALID, "is empty");
   if (object.status == QM_OK
       && (question->device != NULL ? strcmp (info->id, question->device) != 0
-                                   : info->target.kind == QM_DEVICE_CUDA
+                                   : qm_target_is_gpu (&info->target)
                                          && strcmp (info->id, "cuda:0") != 0))
     qm_json_fail (&object, "id", QM_STATUS_INVALID,
                   "is not the device that was asked for");

@@ -116,7 +116,7 @@ qm_bench_find_gpu (const QmCatalog *catalog, const QmDeviceInfo *info)
   int most = 0;
   Words device;
 
-  if (info->target.kind != QM_DEVICE_CUDA)
+  if (!qm_target_is_gpu (&info->target))
     return NULL;
   split (info->name, &device);
   for (size_t i = 0; i < n; i++)

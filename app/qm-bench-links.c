@@ -100,7 +100,7 @@ time_hosts (Links *links, QmError *error)
   QmStatus status = QM_OK;
 
   for (int i = 0; i < links->ranks && status == QM_OK; i++)
-    if (links->infos[i].target.kind == QM_DEVICE_CUDA)
+    if (qm_target_is_gpu (&links->infos[i].target))
       status = qm_links_host (links->all[i].device, links->all[i].memory,
                               links->most / 4, &links->all[i].host, error);
   return status;
@@ -246,8 +246,8 @@ find_devices (Links *links, QmError *error)
     {
       links->ranks = 0;
       for (size_t i = 0; i < n; i++)
-        links->ranks += infos[i].target.kind == QM_DEVICE_CUDA
-                        && infos[i].trouble[0] == '\0';
+        links->ranks +=
+            qm_target_is_gpu (&infos[i].target) && infos[i].trouble[0] == '\0';
       if (links->ranks == 0)
         links->ranks = 2;
     }
@@ -417,7 +417,7 @@ print_json (const Links *links)
   for (int i = 0; i < links->ranks; i++)
     {
       json_t *device = qm_bench_json_device (&links->infos[i]);
-      bool gpu = links->infos[i].target.kind == QM_DEVICE_CUDA;
+      bool gpu = qm_target_is_gpu (&links->infos[i].target);
 
       qm_bench_json_number (device, "host_up_gbs",
                             gpu ? links->all[i].host.up / 1e9 : NAN);
@@ -511,7 +511,7 @@ print_text (const Links *links)
       const QmHostRates *host = &links->all[i].host;
 
       qm_bench_print ("%-8s %s", links->ids[i], links->infos[i].name);
-      if (links->infos[i].target.kind == QM_DEVICE_CUDA)
+      if (qm_target_is_gpu (&links->infos[i].target))
         printf ("         host: %.1f GB/s up, %.1f GB/s down\n", host->up / 1e9,
                 host->down / 1e9);
     }

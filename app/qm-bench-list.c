@@ -61,7 +61,7 @@ const char *
 qm_bench_search_transport (const QmBenchSearch *search)
 {
   char note[192];
-  bool gpu = search->info.target.kind == QM_DEVICE_CUDA;
+  bool gpu = qm_target_is_gpu (&search->info.target);
 
   if (search->gpus == 1)
     return "";

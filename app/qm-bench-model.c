@@ -212,7 +212,7 @@ qm_bench_usable_memory (const QmDeviceInfo *info)
   uint64_t usable = info->free_bytes + qm_target_reserved (&info->target);
 
   /* A host has other programs to run as well. */
-  if (info->target.kind == QM_DEVICE_CPU)
+  if (!qm_target_is_gpu (&info->target))
     return info->free_bytes / 10 * 8;
   /* What is free of an open GPU is what its driver has left. */
   return info->free_bytes > 0 && usable < info->memory_bytes
@@ -325,7 +325,7 @@ qm_bench_make_plan (const QmBenchOptions *options,
     status = read_host_memory (options, &plan_options.host_bytes, error);
   if (status == QM_OK)
     plan_options.host_bytes /= (uint64_t) local;
-  if (status == QM_OK && target->kind == QM_DEVICE_CPU)
+  if (status == QM_OK && !qm_target_is_gpu (target))
     bytes /= (uint64_t) local;
   if (status != QM_OK)
     return status;
@@ -401,7 +401,7 @@ qm_bench_open_device (const QmBenchOptions *options,
   status = qm_device_describe (options->device != NULL ? options->device : "",
                                &info, error);
   if (status == QM_OK && options->device == NULL
-      && info.target.kind == QM_DEVICE_CPU)
+      && !qm_target_is_gpu (&info.target))
     say_why_cpu ();
   if (status == QM_OK)
     status = qm_device_open (info.id, architecture, device, error);

@@ -150,7 +150,7 @@ qm_bench_print_json (json_t *object)
 void
 qm_bench_say_products (const QmDeviceInfo *info)
 {
-  if (info->target.kind != QM_DEVICE_CUDA)
+  if (!qm_target_is_gpu (&info->target))
     return;
   if (strcmp (info->products.name, "own") == 0)
     fprintf (stderr, "qm-bench: there is no cuBLASLt here: products of our own "
@@ -169,7 +169,7 @@ qm_bench_json_device (const QmDeviceInfo *info)
   set_bytes (object, "memory_bytes", info->memory_bytes);
   qm_bench_json_whole (object, "free_bytes",
                        info->free_bytes > 0 ? (int64_t) info->free_bytes : -1);
-  if (info->target.kind != QM_DEVICE_CUDA)
+  if (!qm_target_is_gpu (&info->target))
     return object;
   json_object_set_new (object, "architecture",
                        json_integer (info->target.architecture));

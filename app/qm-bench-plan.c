@@ -68,7 +68,7 @@ find_goal (const QmBenchOptions *options, Goal *goal, QmError *error)
     status = goal_from_catalog (options->gpu, architecture != 0, goal, error);
   if (status == QM_OK && architecture != 0)
     goal->target = (QmTarget){ QM_DEVICE_CUDA, architecture };
-  if (status == QM_OK && goal->target.kind == QM_DEVICE_CUDA)
+  if (status == QM_OK && qm_target_is_gpu (&goal->target))
     status = qm_bench_can_use (goal->target.architecture, error);
   if (status == QM_OK && options->memory != NULL)
     status = qm_bench_read_size (options->memory, &goal->bytes, error);
@@ -123,7 +123,7 @@ print_json (const QmBenchOptions *options,
   json_object_set_new (object, "provenance", json_string ("predicted"));
   json_object_set_new (object, "verified",
                        json_boolean (qm_plan_is_verified (&plan->options)));
-  if (goal->target.kind == QM_DEVICE_CUDA)
+  if (qm_target_is_gpu (&goal->target))
     json_object_set_new (object, "architecture",
                          json_integer (goal->target.architecture));
   if (goal->name[0] != '\0')

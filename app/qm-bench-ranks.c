@@ -83,7 +83,7 @@ qm_bench_rank_devices (const QmBenchOptions *options,
     return named_devices (options->device, ranks, ids, error);
   n = qm_device_list (infos, MOST_DEVICES, note, sizeof note);
   for (size_t i = 0; i < n && found < ranks; i++)
-    if (infos[i].target.kind == QM_DEVICE_CUDA && infos[i].trouble[0] == '\0')
+    if (qm_target_is_gpu (&infos[i].target) && infos[i].trouble[0] == '\0')
       snprintf (ids[found++], sizeof ids[0], "%s", infos[i].id);
   if (found == 0)
     return named_devices ("cpu", ranks, ids, error);

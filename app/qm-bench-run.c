@@ -74,7 +74,7 @@ find_memory_use (QmBenchRun *run)
   const QmMeasureResult *result = &run->result;
 
   run->used_bytes = -1;
-  if (run->info.target.kind == QM_DEVICE_CPU)
+  if (!qm_target_is_gpu (&run->info.target))
     return;
   if (result->used_bytes >= 0 && run->used_before >= 0)
     {

@@ -636,7 +636,7 @@ find_memory (QmBenchSearch *search, QmError *error)
   QmStatus status;
 
   search->device_bytes = qm_bench_usable_memory (&search->info);
-  if (search->info.target.kind == QM_DEVICE_CPU)
+  if (!qm_target_is_gpu (&search->info.target))
     search->device_bytes /=
         (uint64_t) (search->gpus / qm_bench_nodes (search->options));
   search->host_bytes = qm_bench_usable_host ();

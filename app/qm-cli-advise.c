@@ -753,15 +753,13 @@ qm_cli_advise (const char *const *arguments, GError **error)
   g_autoptr (QmQuestion) question = NULL;
   g_auto (GStrv) models = NULL;
   g_auto (GStrv) files = NULL;
-  QmCliParse parsed;
+  int status;
 
   qm_cli_question_add_options (&typed, options);
   qm_cli_options_add_flag (options, "json", _ ("Answer in JSON, for programs"),
                            &json);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &files, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &files, &status, error))
+    return status;
   if ((catalog = qm_cli_catalog_load (error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
   if (!qm_cli_question_open (&typed, files, catalog, error)

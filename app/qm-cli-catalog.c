@@ -519,8 +519,6 @@ static const Topic *
 find_topic (GStrv words, GError **error)
 {
   const char *names[G_N_ELEMENTS (topics)];
-  g_autofree char *quoted = NULL;
-  g_autofree char *problem = NULL;
 
   for (guint i = 0; i < G_N_ELEMENTS (topics); i++)
     {
@@ -537,9 +535,8 @@ find_topic (GStrv words, GError **error)
                               "measurements or rates"));
       return NULL;
     }
-  quoted = qm_cli_quote (words[0]);
-  problem = g_strdup_printf (_ ("the catalog has no %s"), quoted);
-  qm_cli_set_unknown (error, problem, words[0], names, G_N_ELEMENTS (names),
+  qm_cli_set_unknown (error, _ ("the catalog has no %s"), words[0], names,
+                      G_N_ELEMENTS (names),
                       _ ("choose from gpus, machines, platforms, models, "
                          "prices, measurements, rates"));
   return NULL;
@@ -649,8 +646,7 @@ add_options (GArray *options,
              Context *context,
              TypedLoad *typed)
 {
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), json);
+  qm_cli_options_add_json (options, json);
   qm_cli_options_add_flag (options, "sources",
                            _ ("With the source of each row"),
                            &context->sources);
@@ -675,19 +671,14 @@ qm_cli_catalog_check_model (const QmCatalog *catalog,
   size_t n;
   const QmModel *models = qm_catalog_models (catalog, &n);
   g_autofree const char **names = NULL;
-  g_autofree char *quoted = NULL;
-  g_autofree char *problem = NULL;
 
   if (qm_catalog_model (catalog, id) != NULL)
     return TRUE;
   names = g_new0 (const char *, n + 1);
   for (size_t i = 0; i < n; i++)
     names[i] = models[i].id;
-  quoted = qm_cli_quote (id);
-  problem = g_strdup_printf (_ ("unknown model %s"), quoted);
-  qm_cli_set_unknown (error, problem, id, names, n,
-                      _ ("“quartermaster catalog models” lists all"));
-  return FALSE;
+  return qm_cli_set_unknown (error, _ ("unknown model %s"), id, names, n,
+                             _ ("“quartermaster catalog models” lists all"));
 }
 
 int
@@ -711,14 +702,12 @@ qm_cli_catalog (const char *const *arguments, GError **error)
   Context context = { .today = qm_date_today () };
   g_auto (TypedLoad) typed = { 0 };
   const Topic *topic;
-  QmCliParse parsed;
+  int status;
   gboolean written;
 
   add_options (options, &json, &context, &typed);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &words, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &words, &status, error))
+    return status;
   if ((topic = find_topic (words, error)) == NULL
       || (catalog = qm_cli_catalog_load (error)) == NULL
       || (rates = qm_cli_shipped_rates (error)) == NULL)

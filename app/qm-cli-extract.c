@@ -297,10 +297,9 @@ qm_cli_extract (const char *const *arguments, GError **error)
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_autoptr (GArray) problems = g_array_new (FALSE, FALSE, sizeof (QmError));
   g_autoptr (QmPageOffer) offer = NULL;
-  QmCliParse parsed;
+  int status;
 
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), &typed.json);
+  qm_cli_options_add_json (options, &typed.json);
   qm_cli_options_add_value (options, "url", 0, _ ("ADDRESS"),
                             _ ("The page’s address, by which rules are found"),
                             &typed.url);
@@ -309,11 +308,9 @@ qm_cli_extract (const char *const *arguments, GError **error)
                             &typed.charset);
   qm_cli_options_add_value (options, "rules", 0, _ ("FILE"),
                             _ ("Rules for sites, in XML"), &typed.rules);
-  parsed =
-      qm_cli_options_parse (&verb, options, arguments, &typed.files, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &typed.files, &status,
+                             error))
+    return status;
   {
     g_autoptr (QmCliCLocale) locale =
         typed.json ? qm_cli_c_locale_enter () : NULL;

@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
+#include "app/qm-cli.h"
 #include "app/qm-options.h"
 
 #include <glib/gi18n-lib.h>
@@ -86,7 +87,7 @@ qm_cli_options_add_value (GArray *options,
   g_array_append_val (options, entry);
 }
 
-void
+gboolean
 qm_cli_set_unknown (GError **error,
                     const char *problem,
                     const char *word,
@@ -95,18 +96,21 @@ qm_cli_set_unknown (GError **error,
                     const char *otherwise)
 {
   const char *nearest = qm_option_nearest (word, names, n_names);
+  g_autofree char *quoted = qm_cli_quote (word);
+  g_autofree char *told = g_strdup_printf (problem, quoted);
 
   if (nearest != NULL)
     {
-      g_autofree char *quoted = qm_cli_quote (nearest);
+      g_autofree char *name = qm_cli_quote (nearest);
 
       g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
                    /* Translators: what is wrong, a name in quotes. */
-                   _ ("%s; did you mean %s?"), problem, quoted);
+                   _ ("%s; did you mean %s?"), told, name);
     }
   else
-    g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "%s; %s", problem,
+    g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "%s; %s", told,
                  otherwise);
+  return FALSE;
 }
 
 /* The table of the entries, which stay where they are from now on.  (transfer
@@ -171,11 +175,19 @@ write_help (const QmCliVerb *verb, const QmOptionsTable *table, GError **error)
   return qm_cli_write_text (written, error);
 }
 
-QmCliParse
+void
+qm_cli_options_add_json (GArray *options, gboolean *target)
+{
+  qm_cli_options_add_flag (options, "json",
+                           _ ("Everything in JSON, for programs"), target);
+}
+
+gboolean
 qm_cli_options_parse (const QmCliVerb *verb,
                       GArray *options,
                       const char *const *arguments,
                       GStrv *rest,
+                      int *status,
                       GError **error)
 {
   gboolean help = FALSE;
@@ -197,6 +209,7 @@ qm_cli_options_parse (const QmCliVerb *verb,
                            .translate = translate };
   QmError problem = { 0 };
 
+  *status = QM_CLI_EXIT_BAD_INPUT;
   g_array_append_val (options, help_entry);
   list = list_options (options);
   table.options = list;
@@ -204,18 +217,21 @@ qm_cli_options_parse (const QmCliVerb *verb,
   if (qm_options_parse (&table, arguments, left, NULL, &problem) == QM_OK)
     take_values (options);
   if (problem.status == QM_OK && help)
-    return write_help (verb, &table, error) ? QM_CLI_PARSE_HELPED
-                                            : QM_CLI_PARSE_FAILED;
+    {
+      if (write_help (verb, &table, error))
+        *status = QM_CLI_EXIT_FOUND;
+      return FALSE;
+    }
   if (problem.status == QM_OK && rest == NULL && left[0] != NULL)
     qm_options_refuse (&table, left[0], &problem);
   if (problem.status != QM_OK)
     {
       set_usage (error, &problem);
-      return QM_CLI_PARSE_FAILED;
+      return FALSE;
     }
   if (rest != NULL)
     *rest = g_strdupv ((GStrv) left);
-  return QM_CLI_PARSE_READY;
+  return TRUE;
 }
 
 gboolean

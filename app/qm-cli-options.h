@@ -18,14 +18,6 @@ typedef struct
   const char *description;
 } QmCliVerb;
 
-/* What reading the arguments came to. */
-typedef enum
-{
-  QM_CLI_PARSE_FAILED, /* the error is set */
-  QM_CLI_PARSE_HELPED, /* help was asked for and has been written */
-  QM_CLI_PARSE_READY   /* go on */
-} QmCliParse;
-
 /* An empty list of options.  (transfer full) */
 GArray *qm_cli_options_new (void);
 
@@ -44,13 +36,19 @@ void qm_cli_options_add_value (GArray *options,
                                const char *description,
                                GStrv *target);
 
+/* Adds --json, of a command that has everything in JSON as well. */
+void qm_cli_options_add_json (GArray *options, gboolean *target);
+
 /* Reads the arguments behind the command's name.  What is not an option is
- * returned in *rest (transfer full), if that is NULL refused. */
-QmCliParse qm_cli_options_parse (const QmCliVerb *verb,
-                                 GArray *options,
-                                 const char *const *arguments,
-                                 GStrv *rest,
-                                 GError **error);
+ * returned in *rest (transfer full), if that is NULL refused.  FALSE where the
+ * command is to end with *status: the error is set, or help was asked for and
+ * has been written. */
+gboolean qm_cli_options_parse (const QmCliVerb *verb,
+                               GArray *options,
+                               const char *const *arguments,
+                               GStrv *rest,
+                               int *status,
+                               GError **error);
 
 /* The value of an option that may be given once, NULL where it was not given.
  * Fails where it was given more often or is empty.  (transfer none) */
@@ -81,13 +79,14 @@ gboolean qm_cli_option_choice (const char *name,
 gboolean qm_cli_read_number (const char *text, double max, double *value);
 
 /* Sets a QM_CLI_ERROR_USAGE error: "PROBLEM; did you mean 'NAME'?" with the
- * one of `names` that `word` is nearest to, or "PROBLEM; OTHERWISE". */
-void qm_cli_set_unknown (GError **error,
-                         const char *problem,
-                         const char *word,
-                         const char *const *names,
-                         guint n_names,
-                         const char *otherwise);
+ * one of `names` that `word` is nearest to, or "PROBLEM; OTHERWISE".  `problem`
+ * has a %s for the word, in quotes.  Returns FALSE. */
+gboolean qm_cli_set_unknown (GError **error,
+                             const char *problem,
+                             const char *word,
+                             const char *const *names,
+                             guint n_names,
+                             const char *otherwise);
 
 /* Sets a QM_CLI_ERROR_USAGE error, "--NAME: 'VALUE' WHAT"; returns FALSE. */
 gboolean qm_cli_set_value_error (GError **error,

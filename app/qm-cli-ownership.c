@@ -57,9 +57,6 @@ set_unknown (const char *word, GError **error)
   const QmOwnershipSettings usual = qm_ownership_settings_default ();
   g_autoptr (GPtrArray) assumptions = qm_ownership_assumptions (&usual);
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  g_autofree char *quoted = qm_cli_quote (word);
-  g_autofree char *problem =
-      g_strdup_printf (_ ("--ownership: there is no %s"), quoted);
   g_autoptr (GString) all = g_string_new (NULL);
   g_autofree char *otherwise = NULL;
 
@@ -75,9 +72,9 @@ set_unknown (const char *word, GError **error)
       g_string_append_printf (all, "%s%s", i > 0 ? ", " : "", one->key);
     }
   otherwise = g_strdup_printf (_ ("assumptions are %s"), all->str);
-  qm_cli_set_unknown (error, problem, word, (const char *const *) names->pdata,
-                      names->len, otherwise);
-  return FALSE;
+  return qm_cli_set_unknown (error, _ ("--ownership: there is no %s"), word,
+                             (const char *const *) names->pdata, names->len,
+                             otherwise);
 }
 
 /* "all", "none", "tax", "no-tax". */

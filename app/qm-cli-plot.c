@@ -375,13 +375,11 @@ qm_cli_plot (const char *const *arguments, GError **error)
   g_auto (GStrv) models = NULL;
   g_auto (GStrv) files = NULL;
   Drawing drawing = { 0 };
-  QmCliParse parsed;
+  int status;
 
   add_options (&typed, options);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &files, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &files, &status, error))
+    return status;
   if (!read_drawing (&typed, &drawing, error)
       || (catalog = qm_cli_catalog_load (error)) == NULL
       || !qm_cli_question_open (&typed.question, files, catalog, error)

@@ -165,7 +165,7 @@ qm_cli_proposal (const char *const *arguments, GError **error)
   g_autoptr (QmAdvice) advice = NULL;
   QmProposal proposal = { .today = qm_date_today () };
   QmCliForm form = { 0 };
-  QmCliParse parsed;
+  int status;
 
   qm_cli_question_add_options (&typed.question, options);
   qm_cli_options_add_value (options, "project", 0, _ ("MONTHS"),
@@ -174,10 +174,8 @@ qm_cli_proposal (const char *const *arguments, GError **error)
                             &typed.project);
   qm_cli_acceptance_add_options (&typed.acceptance, options);
   qm_cli_paper_add_options (&typed.paper, options);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &files, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &files, &status, error))
+    return status;
   if (!qm_cli_paper_read (&typed.paper, &form, error)
       || !qm_cli_acceptance_check (&typed.acceptance, error)
       || !read_project (&typed, &proposal.project_months, error)

@@ -154,19 +154,14 @@ qm_cli_check_gpu (const QmCatalog *catalog, const char *id, GError **error)
   size_t n;
   const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
   g_autofree const char **names = NULL;
-  g_autofree char *quoted = NULL;
-  g_autofree char *problem = NULL;
 
   if (qm_catalog_gpu (catalog, id) != NULL)
     return TRUE;
   names = g_new0 (const char *, n + 1);
   for (size_t i = 0; i < n; i++)
     names[i] = gpus[i].id;
-  quoted = qm_cli_quote (id);
-  problem = g_strdup_printf (_ ("unknown GPU %s"), quoted);
-  qm_cli_set_unknown (error, problem, id, names, n,
-                      _ ("“quartermaster catalog gpus” lists all"));
-  return FALSE;
+  return qm_cli_set_unknown (error, _ ("unknown GPU %s"), id, names, n,
+                             _ ("“quartermaster catalog gpus” lists all"));
 }
 
 static gboolean

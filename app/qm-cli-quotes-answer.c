@@ -251,13 +251,11 @@ qm_cli_quotes_answer (const char *const *arguments, GError **error)
   g_autoptr (QmCatalog) catalog = NULL;
   g_autoptr (QmQuoteStore) store = NULL;
   g_autoptr (GPtrArray) quotes = NULL;
-  QmCliParse parsed;
+  int status;
 
   qm_cli_store_add_option (options, &path);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
+    return status;
   if (rest[0] == NULL || rest[1] == NULL)
     {
       g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,

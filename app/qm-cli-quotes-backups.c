@@ -250,7 +250,7 @@ qm_cli_quotes_backups (const char *const *arguments, GError **error)
   };
   g_auto (Typed) typed = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
-  QmCliParse parsed;
+  int status;
 
   qm_cli_options_add_value (options, "restore", 0, _ ("BACKUP"),
                             _ ("Bring this one back, or the “newest”; what is "
@@ -261,11 +261,8 @@ qm_cli_quotes_backups (const char *const *arguments, GError **error)
                               "store, and tell of it no more"),
                            &typed.accept);
   qm_cli_store_add_option (options, &typed.store);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), &typed.json);
-  parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  qm_cli_options_add_json (options, &typed.json);
+  if (!qm_cli_options_parse (&verb, options, arguments, NULL, &status, error))
+    return status;
   return run (&typed, error) ? QM_CLI_EXIT_FOUND : QM_CLI_EXIT_BAD_INPUT;
 }

@@ -325,9 +325,7 @@ add_options (Typed *typed, GArray *options)
                             &typed->lifetime);
   qm_cli_store_add_option (options, &typed->path);
   qm_cli_paper_add_options (&typed->paper, options);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"),
-                           &typed->json);
+  qm_cli_options_add_json (options, &typed->json);
 }
 
 /* The question, *question is NULL where nothing is asked. */
@@ -462,13 +460,11 @@ qm_cli_quotes_compare (const char *const *arguments, GError **error)
   g_autoptr (QmCliCLocale) locale = NULL;
   QmCliForm form = { 0 };
   gboolean is_json;
-  QmCliParse parsed;
+  int status;
 
   add_options (&typed, options);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
+    return status;
   if ((ids = qm_cli_quote_ids (rest, 2, QM_COMPARED_MOST, error)) == NULL
       || !qm_cli_paper_read (&typed.paper, &form, error)
       || (catalog = qm_cli_catalog_load (error)) == NULL

@@ -121,17 +121,15 @@ qm_cli_quotes_delete (const char *const *arguments, GError **error)
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) path = NULL;
   gboolean at_once = FALSE;
-  QmCliParse parsed;
+  int status;
 
   qm_cli_options_add_flag (options, "erase",
                            _ ("For good and at once, from the backups too; "
                               "deleted ones as well"),
                            &at_once);
   qm_cli_store_add_option (options, &path);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
+    return status;
   return run (path, rest, at_once ? &erasure : &deletion, error);
 }
 
@@ -149,12 +147,10 @@ qm_cli_quotes_restore (const char *const *arguments, GError **error)
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) path = NULL;
-  QmCliParse parsed;
+  int status;
 
   qm_cli_store_add_option (options, &path);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
+    return status;
   return run (path, rest, &restoring, error);
 }

@@ -90,7 +90,7 @@ qm_cli_quotes_export (const char *const *arguments, GError **error)
   const char *output;
   gboolean force = FALSE;
   Format format;
-  QmCliParse parsed;
+  int status;
 
   qm_cli_options_add_value (options, "format", 0, "csv|ubl|json",
                             _ ("Whatever the file’s ending"), &formats);
@@ -100,10 +100,8 @@ qm_cli_quotes_export (const char *const *arguments, GError **error)
   qm_cli_options_add_flag (options, "force", _ ("Replace a file that exists"),
                            &force);
   qm_cli_store_add_option (options, &path);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
+    return status;
   if (!qm_cli_option_single ("output", outputs, &output, error)
       || !read_format (formats, output, &format, error)
       || (ids = qm_cli_quote_ids (rest, 1, G_MAXUINT, error)) == NULL

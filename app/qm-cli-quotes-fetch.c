@@ -451,7 +451,7 @@ qm_cli_quotes_fetch (const char *const *arguments, GError **error)
   };
   g_auto (Typed) typed = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
-  QmCliParse parsed;
+  int status;
 
   qm_cli_options_add_value (options, "add", 0, _ ("ADDRESS"),
                             _ ("Watch a page or price feed"), &typed.add);
@@ -466,12 +466,9 @@ qm_cli_quotes_fetch (const char *const *arguments, GError **error)
                            _ ("What is watched, and its last prices"),
                            &typed.list);
   qm_cli_store_add_option (options, &typed.store);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), &typed.json);
-  parsed =
-      qm_cli_options_parse (&verb, options, arguments, &typed.arguments, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  qm_cli_options_add_json (options, &typed.json);
+  if (!qm_cli_options_parse (&verb, options, arguments, &typed.arguments,
+                             &status, error))
+    return status;
   return fetch (&typed, error);
 }

@@ -21,8 +21,6 @@ check_item (const QmCatalog *catalog, const char *item, GError **error)
   const QmGpu *gpus = qm_catalog_gpus (catalog, &n_gpus);
   const QmMachine *machines = qm_catalog_machines (catalog, &n_machines);
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  g_autofree char *quoted = NULL;
-  g_autofree char *problem = NULL;
 
   if (qm_catalog_gpu (catalog, item) != NULL
       || qm_catalog_machine (catalog, item) != NULL)
@@ -31,11 +29,9 @@ check_item (const QmCatalog *catalog, const char *item, GError **error)
     g_ptr_array_add (names, (gpointer) gpus[i].id);
   for (size_t i = 0; i < n_machines; i++)
     g_ptr_array_add (names, (gpointer) machines[i].id);
-  quoted = qm_cli_quote (item);
-  problem = g_strdup_printf (_ ("unknown GPU or machine %s"), quoted);
-  qm_cli_set_unknown (error, problem, item, (const char *const *) names->pdata,
-                      names->len, _ ("“quartermaster catalog gpus” lists all"));
-  return FALSE;
+  return qm_cli_set_unknown (error, _ ("unknown GPU or machine %s"), item,
+                             (const char *const *) names->pdata, names->len,
+                             _ ("“quartermaster catalog gpus” lists all"));
 }
 
 static json_t *
@@ -158,15 +154,12 @@ qm_cli_quotes_history (const char *const *arguments, GError **error)
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) path = NULL;
   gboolean json = FALSE;
-  QmCliParse parsed;
+  int status;
 
   qm_cli_store_add_option (options, &path);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), &json);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  qm_cli_options_add_json (options, &json);
+  if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
+    return status;
   if (rest[0] == NULL || rest[1] != NULL)
     {
       g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,

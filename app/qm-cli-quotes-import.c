@@ -649,9 +649,7 @@ add_options (Typed *typed, GArray *options)
                             _ ("The vendor, where the document names none"),
                             &typed->vendor);
   qm_cli_store_add_option (options, &typed->store);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"),
-                           &typed->json);
+  qm_cli_options_add_json (options, &typed->json);
 }
 
 int
@@ -671,14 +669,12 @@ qm_cli_quotes_import (const char *const *arguments, GError **error)
   };
   g_auto (Typed) typed = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
-  QmCliParse parsed;
+  int status;
 
   add_options (&typed, options);
-  parsed =
-      qm_cli_options_parse (&verb, options, arguments, &typed.arguments, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &typed.arguments,
+                             &status, error))
+    return status;
   if (typed.arguments[0] == NULL)
     {
       g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,

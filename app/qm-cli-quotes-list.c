@@ -147,8 +147,6 @@ read_query (const Typed *typed, Query *query, GError **error)
 static gboolean
 check_vendor (const Query *query, QmQuoteStore *store, GError **error)
 {
-  g_autofree char *quoted = NULL;
-  g_autofree char *problem = NULL;
   g_auto (GStrv) vendors = NULL;
 
   if (query->vendor == NULL || query->filter.deleted)
@@ -158,12 +156,10 @@ check_vendor (const Query *query, QmQuoteStore *store, GError **error)
     return FALSE;
   if (g_strv_contains ((const char *const *) vendors, query->vendor))
     return TRUE;
-  quoted = qm_cli_quote (query->vendor);
-  problem = g_strdup_printf (_ ("there is no quote of a vendor %s"), quoted);
-  qm_cli_set_unknown (error, problem, query->vendor,
-                      (const char *const *) vendors, g_strv_length (vendors),
-                      _ ("“quartermaster quotes list” shows all"));
-  return FALSE;
+  return qm_cli_set_unknown (error, _ ("there is no quote of a vendor %s"),
+                             query->vendor, (const char *const *) vendors,
+                             g_strv_length (vendors),
+                             _ ("“quartermaster quotes list” shows all"));
 }
 
 static json_t *
@@ -357,9 +353,7 @@ add_options (Typed *typed, GArray *options)
   qm_cli_options_add_value (options, "limit", 0, _ ("N"),
                             _ ("Only the first so many"), &typed->limit);
   qm_cli_store_add_option (options, &typed->store);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"),
-                           &typed->json);
+  qm_cli_options_add_json (options, &typed->json);
 }
 
 int
@@ -372,13 +366,11 @@ qm_cli_quotes_list (const char *const *arguments, GError **error)
   g_auto (Typed) typed = { 0 };
   g_auto (Query) query = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
-  QmCliParse parsed;
+  int status;
 
   add_options (&typed, options);
-  parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, NULL, &status, error))
+    return status;
   return read_query (&typed, &query, error)
                  && list_quotes (&typed, &query, error)
              ? QM_CLI_EXIT_FOUND

@@ -108,7 +108,6 @@ set_column (QmCsvMapping *mapping,
   const char *sign = strrchr (pair, '=');
   g_autofree char *quoted = qm_cli_quote (pair);
   g_autofree char *word = NULL;
-  g_autofree char *problem = NULL;
   const char *names[QM_N_CSV_FIELDS];
   QmCsvField field;
   int column;
@@ -137,12 +136,11 @@ set_column (QmCsvMapping *mapping,
     }
   for (int i = 0; i < QM_N_CSV_FIELDS; i++)
     names[i] = qm_csv_field_name ((QmCsvField) i);
-  problem =
-      g_strdup_printf (_ ("--map: a column cannot hold what %s says"), quoted);
-  qm_cli_set_unknown (error, problem, sign + 1, names, QM_N_CSV_FIELDS,
-                      _ ("choose description, part_number, quantity, price, "
-                         "total, currency, vendor, quote, …"));
-  return FALSE;
+  return qm_cli_set_unknown (
+      error, _ ("--map: a column cannot hold what %s says"), sign + 1, names,
+      QM_N_CSV_FIELDS,
+      _ ("choose description, part_number, quantity, price, total, currency, "
+         "vendor, quote, …"));
 }
 
 /* A first row without a number where prices are is a header whose words are not

@@ -284,7 +284,7 @@ qm_cli_quotes_rates (const char *const *arguments, GError **error)
   g_auto (Typed) typed = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
   gboolean done;
-  QmCliParse parsed;
+  int status;
 
   qm_cli_options_add_value (options, "date", 0, _ ("DATE"),
                             _ ("With show: on this day; today if not given"),
@@ -294,13 +294,10 @@ qm_cli_quotes_rates (const char *const *arguments, GError **error)
       _ ("With update: of the bank’s XML, if not where the bank has it"),
       &typed.address);
   qm_cli_store_add_option (options, &typed.store);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), &typed.json);
-  parsed =
-      qm_cli_options_parse (&verb, options, arguments, &typed.arguments, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  qm_cli_options_add_json (options, &typed.json);
+  if (!qm_cli_options_parse (&verb, options, arguments, &typed.arguments,
+                             &status, error))
+    return status;
   if (typed.arguments[0] != NULL && g_str_equal (typed.arguments[0], "update"))
     done = update (&typed, error);
   else if (typed.arguments[0] != NULL

@@ -79,9 +79,7 @@ add_options (Typed *typed, GArray *options)
                             &typed->id);
   qm_cli_acceptance_add_options (&typed->acceptance, options);
   qm_cli_paper_add_options (&typed->paper, options);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"),
-                           &typed->json);
+  qm_cli_options_add_json (options, &typed->json);
 }
 
 static gboolean
@@ -318,13 +316,11 @@ qm_cli_quotes_request (const char *const *arguments, GError **error)
   g_autoptr (QmCliCLocale) locale = NULL;
   QmRequestTerms terms;
   QmCliForm form = { 0 };
-  QmCliParse parsed;
+  int status;
 
   add_options (&typed, options);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &files, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, &files, &status, error))
+    return status;
   if (!qm_cli_paper_read (&typed.paper, &form, error)
       || !qm_cli_acceptance_check (&typed.acceptance, error)
       || !read_terms (&typed, &terms, error)

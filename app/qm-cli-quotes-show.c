@@ -74,15 +74,12 @@ qm_cli_quotes_show (const char *const *arguments, GError **error)
   g_autoptr (GPtrArray) quotes = NULL;
   g_autoptr (QmRates) rates = NULL;
   gboolean json = FALSE;
-  QmCliParse parsed;
+  int status;
 
   qm_cli_store_add_option (options, &path);
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), &json);
-  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  qm_cli_options_add_json (options, &json);
+  if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
+    return status;
   if ((ids = qm_cli_quote_ids (rest, 1, 1, error)) == NULL
       || (store = qm_cli_store_open (path, QM_CLI_STORE_READ, error)) == NULL
       || (quotes = qm_cli_quotes_get (store, ids, error)) == NULL

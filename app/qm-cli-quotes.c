@@ -74,13 +74,11 @@ static void
 set_unknown_verb (const char *name, GError **error)
 {
   const char *names[G_N_ELEMENTS (verbs)];
-  g_autofree char *quoted = qm_cli_quote (name);
-  g_autofree char *problem =
-      g_strdup_printf (_ ("unknown command %s of quotes"), quoted);
 
   for (guint i = 0; i < G_N_ELEMENTS (verbs); i++)
     names[i] = verbs[i].name;
-  qm_cli_set_unknown (error, problem, name, names, G_N_ELEMENTS (names),
+  qm_cli_set_unknown (error, _ ("unknown command %s of quotes"), name, names,
+                      G_N_ELEMENTS (names),
                       _ ("“quartermaster help quotes” lists the commands"));
 }
 

@@ -171,7 +171,7 @@ qm_cli_share (const char *const *arguments, GError **error)
   };
   g_auto (Typed) typed = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
-  QmCliParse parsed;
+  int status;
 
   qm_cli_options_add_value (options, "model", 0, _ ("MODEL"),
                             _ ("Of this model alone"), &typed.model);
@@ -187,9 +187,7 @@ qm_cli_share (const char *const *arguments, GError **error)
   qm_cli_options_add_flag (options, "force",
                            _ ("Replace a file that is no such file"),
                            &typed.force);
-  parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, NULL, &status, error))
+    return status;
   return run (&typed, error);
 }

@@ -438,15 +438,13 @@ qm_cli_times (const char *const *arguments, GError **error)
   g_autoptr (QmCatalog) catalog = NULL;
   g_autoptr (QmQuestion) question = NULL;
   g_auto (GStrv) models = NULL;
-  QmCliParse parsed;
+  int status;
 
   add_options (&typed, options);
   qm_cli_options_add_flag (options, "json", _ ("Answer in JSON, for programs"),
                            &json);
-  parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_options_parse (&verb, options, arguments, NULL, &status, error))
+    return status;
   if ((catalog = qm_cli_catalog_load (error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
   if ((typed.model != NULL

@@ -55,8 +55,6 @@ static void
 set_unknown_verb (const char *name, GError **error)
 {
   const char *names[G_N_ELEMENTS (verbs) + 3];
-  g_autofree char *quoted = qm_cli_quote (name);
-  g_autofree char *problem = g_strdup_printf (_ ("unknown command %s"), quoted);
   guint n = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (verbs); i++)
@@ -64,7 +62,7 @@ set_unknown_verb (const char *name, GError **error)
   names[n++] = "help";
   names[n++] = "--help";
   names[n++] = "--version";
-  qm_cli_set_unknown (error, problem, name, names, n,
+  qm_cli_set_unknown (error, _ ("unknown command %s"), name, names, n,
                       _ ("“quartermaster help” lists the commands"));
 }
 

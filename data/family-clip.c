@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#define ROW(member, key, kind, min, max, absent) \
-  QM_ROW (clip, member, key, kind, min, max, absent)
+#define QM_MEMBER clip
 
 #define VISION "vision_config"
 #define TEXT   "text_config"
@@ -35,44 +34,30 @@
            0, function)                                                        \
   }
 
-#define IMAGE_ROWS(patch)                                                  \
-  { ROW (image_size, "image_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 224),  \
-    .section = VISION },                                                   \
-      { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE,    \
-             patch),                                                       \
-        .section = VISION },                                               \
-  {                                                                        \
-    ROW (channels, "num_channels", QM_FIELD_WHOLE, 1, QM_MAX_CHANNELS, 3), \
-        .section = VISION                                                  \
-  }
+#define IMAGE_ROWS(patch)                                                    \
+  QM_COUNT (image_size, "image_size", QM_MAX_IMAGE, 224, .section = VISION), \
+      QM_COUNT (patch_size, "patch_size", QM_MAX_IMAGE, patch,               \
+                .section = VISION),                                          \
+      QM_COUNT (channels, "num_channels", QM_MAX_CHANNELS, 3,                \
+                .section = VISION)
 
-#define WORD_ROWS(words, most)                                              \
-  { ROW (vocab_size, "vocab_size", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, words), \
-    .section = TEXT },                                                      \
-  {                                                                         \
-    ROW (max_positions, "max_position_embeddings", QM_FIELD_WHOLE, 1,       \
-         QM_MAX_POSITIONS, most),                                           \
-        .section = TEXT                                                     \
-  }
+#define WORD_ROWS(words, most)                                               \
+  QM_COUNT (vocab_size, "vocab_size", QM_MAX_VOCAB, words, .section = TEXT), \
+      QM_COUNT (max_positions, "max_position_embeddings", QM_MAX_POSITIONS,  \
+                most, .section = TEXT)
 
 static const QmField clip_fields[] = {
   TOWER_ROWS (vision, VISION, 768, 12, 3072, 1e-5, QM_ACTIVATION_QUICK_GELU),
   IMAGE_ROWS (32),
   TOWER_ROWS (text, TEXT, 512, 8, 2048, 1e-5, QM_ACTIVATION_QUICK_GELU),
   WORD_ROWS (49408, 77),
-  { ROW (eos_token_id, "eos_token_id", QM_FIELD_WHOLE, 0, QM_MAX_VOCAB, 49407),
-    .section = TEXT },
-  { ROW (projection, "projection_dim", QM_FIELD_WHOLE, 1, QM_MAX_HIDDEN, 512) },
-  { ROW (temperature,
-         "logit_scale_init_value",
-         QM_FIELD_NUMBER,
-         -100,
-         100,
-         2.6592) },
-  { ROW (initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, 0.02),
-    .section = VISION },
-  { ROW (
-      initializer_factor, "initializer_factor", QM_FIELD_NUMBER, 0, 100, 1) },
+  QM_WHOLE (
+      eos_token_id, "eos_token_id", 0, QM_MAX_VOCAB, 49407, .section = TEXT),
+  QM_COUNT (projection, "projection_dim", QM_MAX_HIDDEN, 512),
+  QM_NUMBER (temperature, "logit_scale_init_value", -100, 100, 2.6592),
+  QM_NUMBER (
+      initializer_range, "initializer_range", 0, 10, 0.02, .section = VISION),
+  QM_NUMBER (initializer_factor, "initializer_factor", 0, 100, 1),
 };
 
 static const QmField siglip_fields[] = {
@@ -80,8 +65,12 @@ static const QmField siglip_fields[] = {
   IMAGE_ROWS (16),
   TOWER_ROWS (text, TEXT, 768, 12, 3072, 1e-6, QM_ACTIVATION_GELU_TANH),
   WORD_ROWS (32000, 64),
-  { ROW (projection, "projection_size", QM_FIELD_WHOLE, 1, QM_MAX_HIDDEN, 768),
-    .section = TEXT, .apart = QM_FIELD_READ_APART },
+  QM_COUNT (projection,
+            "projection_size",
+            QM_MAX_HIDDEN,
+            768,
+            .section = TEXT,
+            QM_READ_APART),
 };
 
 /* Older files of CLIP have what was given beside what it makes. */

@@ -6,38 +6,40 @@
 #define KERNEL    7
 #define EXPANSION 4
 
-#define ROW(member, key, kind, min, max, absent) \
-  QM_ROW (convnext, member, key, kind, min, max, absent)
-#define STAGES .count = offsetof (QmModelConfig, convnext.stages)
+#define QM_MEMBER convnext
+#define STAGES    .count = offsetof (QmModelConfig, convnext.stages)
 
 static const QmField fields[] = {
-  { ROW (stages, "num_stages", QM_FIELD_WHOLE, 1, QM_CONVNEXT_MAX_STAGES, 0),
-    .apart = QM_FIELD_READ_APART | QM_FIELD_UNLISTED },
-  { ROW (depths, "depths", QM_FIELD_STAGES, 1, QM_MAX_LAYERS, 0), STAGES,
-    .apart = QM_FIELD_READ_APART },
-  { ROW (hidden_sizes, "hidden_sizes", QM_FIELD_STAGES, 1, QM_MAX_HIDDEN, 0),
-    STAGES, .apart = QM_FIELD_READ_APART },
-  { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 4) },
-  { ROW (channels, "num_channels", QM_FIELD_WHOLE, 1, QM_MAX_CHANNELS, 3) },
-  { ROW (image_size, "image_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 224) },
-  { ROW (classes, "num_labels", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, 2),
-    .apart = QM_FIELD_READ_APART },
-  { ROW (layer_norm_eps, "layer_norm_eps", QM_FIELD_NUMBER, 0, 1, 1e-12) },
-  { ROW (layer_scale_init,
-         "layer_scale_init_value",
-         QM_FIELD_NUMBER,
-         0,
-         10,
-         1e-6) },
-  { ROW (drop_path_rate, "drop_path_rate", QM_FIELD_PROBABILITY, 0, 1, 0) },
-  { ROW (
-      initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, 0.02) },
-  { ROW (activation,
-         "hidden_act",
-         QM_FIELD_ACTIVATION,
-         0,
-         0,
-         QM_ACTIVATION_GELU) },
+  QM_COUNT (stages,
+            "num_stages",
+            QM_CONVNEXT_MAX_STAGES,
+            0,
+            .apart = QM_FIELD_READ_APART | QM_FIELD_UNLISTED),
+  QM_OTHER (depths,
+            "depths",
+            QM_FIELD_STAGES,
+            1,
+            QM_MAX_LAYERS,
+            0,
+            STAGES,
+            QM_READ_APART),
+  QM_OTHER (hidden_sizes,
+            "hidden_sizes",
+            QM_FIELD_STAGES,
+            1,
+            QM_MAX_HIDDEN,
+            0,
+            STAGES,
+            QM_READ_APART),
+  QM_COUNT (patch_size, "patch_size", QM_MAX_IMAGE, 4),
+  QM_COUNT (channels, "num_channels", QM_MAX_CHANNELS, 3),
+  QM_COUNT (image_size, "image_size", QM_MAX_IMAGE, 224),
+  QM_COUNT (classes, "num_labels", QM_MAX_VOCAB, 2, QM_READ_APART),
+  QM_NUMBER (layer_norm_eps, "layer_norm_eps", 0, 1, 1e-12),
+  QM_NUMBER (layer_scale_init, "layer_scale_init_value", 0, 10, 1e-6),
+  QM_SHARE (drop_path_rate, "drop_path_rate", 0),
+  QM_NUMBER (initializer_range, "initializer_range", 0, 10, 0.02),
+  QM_FUNCTION (activation, "hidden_act", QM_ACTIVATION_GELU),
 };
 
 static const char *const nullable[] = { "tie_word_embeddings", NULL };

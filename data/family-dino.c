@@ -37,8 +37,7 @@
 
 #include <string.h>
 
-#define ROW(member, key, kind, min, max, absent) \
-  QM_ROW (dino, member, key, kind, min, max, absent)
+#define QM_MEMBER dino
 
 #define MAX_REGISTERS 1024
 #define MAX_RATIO     64
@@ -46,27 +45,16 @@
 #define RESCALE     2
 #define MAX_RESCALE 1e3
 
-#define SIZES                                                                \
-  { ROW (hidden_size, "hidden_size", QM_FIELD_WHOLE, 1, QM_MAX_HIDDEN,       \
-         QM_REQUIRED) },                                                     \
-      { ROW (layers, "num_hidden_layers", QM_FIELD_WHOLE, 1, QM_MAX_LAYERS,  \
-             QM_REQUIRED) },                                                 \
-      { ROW (heads, "num_attention_heads", QM_FIELD_WHOLE, 1, QM_MAX_HEADS,  \
-             QM_REQUIRED) },                                                 \
-      { ROW (channels, "num_channels", QM_FIELD_WHOLE, 1, QM_MAX_CHANNELS,   \
-             3) },                                                           \
-      { ROW (classes, "num_labels", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, 2),     \
-        .apart = QM_FIELD_READ_APART },                                      \
-      { ROW (layer_scale_init, "layerscale_value", QM_FIELD_NUMBER, 0, 10,   \
-             1) },                                                           \
-      { ROW (drop_path_rate, "drop_path_rate", QM_FIELD_PROBABILITY, 0, 1,   \
-             0) },                                                           \
-      { ROW (initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, \
-             0.02) },                                                        \
-  {                                                                          \
-    ROW (activation, "hidden_act", QM_FIELD_ACTIVATION, 0, 0,                \
-         QM_ACTIVATION_GELU)                                                 \
-  }
+#define SIZES                                                             \
+  QM_COUNT (hidden_size, "hidden_size", QM_MAX_HIDDEN, QM_REQUIRED),      \
+      QM_COUNT (layers, "num_hidden_layers", QM_MAX_LAYERS, QM_REQUIRED), \
+      QM_COUNT (heads, "num_attention_heads", QM_MAX_HEADS, QM_REQUIRED), \
+      QM_COUNT (channels, "num_channels", QM_MAX_CHANNELS, 3),            \
+      QM_COUNT (classes, "num_labels", QM_MAX_VOCAB, 2, QM_READ_APART),   \
+      QM_NUMBER (layer_scale_init, "layerscale_value", 0, 10, 1),         \
+      QM_SHARE (drop_path_rate, "drop_path_rate", 0),                     \
+      QM_NUMBER (initializer_range, "initializer_range", 0, 10, 0.02),    \
+      QM_FUNCTION (activation, "hidden_act", QM_ACTIVATION_GELU)
 
 /* Temperatures that exponentials of cosines stay in fp32 with. */
 #define MIN_TEMPERATURE 0.03
@@ -77,88 +65,57 @@
 
 #define MAX_SPREAD 100
 
-#define DISTILLATION                                                           \
-  { ROW (prototypes, "head_n_prototypes", QM_FIELD_WHOLE, 0, QM_MAX_VOCAB, 0), \
-    TAUGHT },                                                                  \
-      { ROW (head_hidden, "head_hidden_dim", QM_FIELD_WHOLE, 1, QM_MAX_INNER,  \
-             2048),                                                            \
-        TAUGHT },                                                              \
-      { ROW (head_bottleneck, "head_bottleneck_dim", QM_FIELD_WHOLE, 1,        \
-             QM_MAX_INNER, 256),                                               \
-        TAUGHT },                                                              \
-      { ROW (head_layers, "head_nlayers", QM_FIELD_WHOLE, 2, MAX_HEAD_LAYERS,  \
-             3),                                                               \
-        TAUGHT },                                                              \
-      { ROW (local_crops, "local_crops_number", QM_FIELD_WHOLE, 1, MAX_CROPS,  \
-             8),                                                               \
-        TAUGHT },                                                              \
-      { ROW (local_size, "local_crops_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE,  \
-             96),                                                              \
-        TAUGHT },                                                              \
-      { ROW (teacher_temperature, "teacher_temp", QM_FIELD_NUMBER,             \
-             MIN_TEMPERATURE, 1, 0.07),                                        \
-        TAUGHT },                                                              \
-      { ROW (spread, "koleo_loss_weight", QM_FIELD_NUMBER, 0, MAX_SPREAD, 0),  \
-        TAUGHT },                                                              \
-      { ROW (patch_prototypes, "ibot_head_n_prototypes", QM_FIELD_WHOLE, 0,    \
-             QM_MAX_VOCAB, 0),                                                 \
-        TAUGHT },                                                              \
-      { ROW (patch_bottleneck, "ibot_head_bottleneck_dim", QM_FIELD_WHOLE, 1,  \
-             QM_MAX_INNER, 256),                                               \
-        TAUGHT },                                                              \
-  {                                                                            \
-    ROW (mask_ratio, "mask_ratio", QM_FIELD_NUMBER, 0.001, 0.999, 0.3), TAUGHT \
-  }
+#define DISTILLATION                                                         \
+  QM_WHOLE (prototypes, "head_n_prototypes", 0, QM_MAX_VOCAB, 0, TAUGHT),    \
+      QM_COUNT (head_hidden, "head_hidden_dim", QM_MAX_INNER, 2048, TAUGHT), \
+      QM_COUNT (head_bottleneck, "head_bottleneck_dim", QM_MAX_INNER, 256,   \
+                TAUGHT),                                                     \
+      QM_WHOLE (head_layers, "head_nlayers", 2, MAX_HEAD_LAYERS, 3, TAUGHT), \
+      QM_COUNT (local_crops, "local_crops_number", MAX_CROPS, 8, TAUGHT),    \
+      QM_COUNT (local_size, "local_crops_size", QM_MAX_IMAGE, 96, TAUGHT),   \
+      QM_NUMBER (teacher_temperature, "teacher_temp", MIN_TEMPERATURE, 1,    \
+                 0.07, TAUGHT),                                              \
+      QM_NUMBER (spread, "koleo_loss_weight", 0, MAX_SPREAD, 0, TAUGHT),     \
+      QM_WHOLE (patch_prototypes, "ibot_head_n_prototypes", 0, QM_MAX_VOCAB, \
+                0, TAUGHT),                                                  \
+      QM_COUNT (patch_bottleneck, "ibot_head_bottleneck_dim", QM_MAX_INNER,  \
+                256, TAUGHT),                                                \
+      QM_NUMBER (mask_ratio, "mask_ratio", 0.001, 0.999, 0.3, TAUGHT)
 
-#define DINOV2                                                                 \
-  SIZES, DISTILLATION,                                                         \
-      { ROW (mlp_ratio, "mlp_ratio", QM_FIELD_WHOLE, 1, MAX_RATIO, 4) },       \
-      { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 14) }, \
-      { ROW (image_size, "image_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE,        \
-             224) },                                                           \
-      { ROW (layer_norm_eps, "layer_norm_eps", QM_FIELD_NUMBER, 0, 1, 1e-6) }, \
-      { ROW (attention_dropout, "attention_probs_dropout_prob",                \
-             QM_FIELD_PROBABILITY, 0, 1, 0) },                                 \
-      { ROW (query_bias, "qkv_bias", QM_FIELD_SWITCH, 0, 1, true) },           \
-  {                                                                            \
-    ROW (gated, "use_swiglu_ffn", QM_FIELD_SWITCH, 0, 1, false)                \
-  }
-
-#define APART .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART
+#define DINOV2                                                          \
+  SIZES, DISTILLATION, QM_COUNT (mlp_ratio, "mlp_ratio", MAX_RATIO, 4), \
+      QM_COUNT (patch_size, "patch_size", QM_MAX_IMAGE, 14),            \
+      QM_COUNT (image_size, "image_size", QM_MAX_IMAGE, 224),           \
+      QM_NUMBER (layer_norm_eps, "layer_norm_eps", 0, 1, 1e-6),         \
+      QM_SHARE (attention_dropout, "attention_probs_dropout_prob", 0),  \
+      QM_SWITCH (query_bias, "qkv_bias", true),                         \
+      QM_SWITCH (gated, "use_swiglu_ffn", false)
 
 static const QmField dinov2_fields[] = { DINOV2 };
 
 static const QmField registers_fields[] = {
   DINOV2,
-  { ROW (
-      registers, "num_register_tokens", QM_FIELD_WHOLE, 0, MAX_REGISTERS, 4) },
+  QM_WHOLE (registers, "num_register_tokens", 0, MAX_REGISTERS, 4),
 };
 
 static const QmField dinov3_fields[] = {
   SIZES,
   DISTILLATION,
-  { ROW (intermediate_size,
-         "intermediate_size",
-         QM_FIELD_WHOLE,
-         1,
-         QM_MAX_INNER,
-         QM_REQUIRED) },
-  { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 16) },
-  { ROW (
-      registers, "num_register_tokens", QM_FIELD_WHOLE, 0, MAX_REGISTERS, 0) },
-  { ROW (layer_norm_eps, "layer_norm_eps", QM_FIELD_NUMBER, 0, 1, 1e-5) },
-  { ROW (
-      attention_dropout, "attention_dropout", QM_FIELD_PROBABILITY, 0, 1, 0) },
-  { ROW (rope_theta, "rope_theta", QM_FIELD_NUMBER, 1.0001, 1e12, 100) },
-  { ROW (move, "pos_embed_shift", QM_FIELD_NUMBER, 0, 0, 0), APART },
-  { ROW (jitter, "pos_embed_jitter", QM_FIELD_NUMBER, 0, 0, 0), APART },
-  { ROW (rescale, "pos_embed_rescale", QM_FIELD_NUMBER, 0, 0, 0), APART },
-  { ROW (query_bias, "query_bias", QM_FIELD_SWITCH, 0, 1, true) },
-  { ROW (key_bias, "key_bias", QM_FIELD_SWITCH, 0, 1, false) },
-  { ROW (value_bias, "value_bias", QM_FIELD_SWITCH, 0, 1, true) },
-  { ROW (output_bias, "proj_bias", QM_FIELD_SWITCH, 0, 1, true) },
-  { ROW (mlp_bias, "mlp_bias", QM_FIELD_SWITCH, 0, 1, true) },
-  { ROW (gated, "use_gated_mlp", QM_FIELD_SWITCH, 0, 1, false) },
+  QM_COUNT (intermediate_size, "intermediate_size", QM_MAX_INNER, QM_REQUIRED),
+  QM_COUNT (patch_size, "patch_size", QM_MAX_IMAGE, 16),
+  QM_WHOLE (registers, "num_register_tokens", 0, MAX_REGISTERS, 0),
+  QM_NUMBER (layer_norm_eps, "layer_norm_eps", 0, 1, 1e-5),
+  QM_SHARE (attention_dropout, "attention_dropout", 0),
+  QM_NUMBER (rope_theta, "rope_theta", 1.0001, 1e12, 100),
+  QM_NUMBER (move, "pos_embed_shift", 0, 0, 0, QM_APART),
+  QM_NUMBER (jitter, "pos_embed_jitter", 0, 0, 0, QM_APART),
+  QM_NUMBER (rescale, "pos_embed_rescale", 0, 0, 0, QM_APART),
+  QM_SWITCH (query_bias, "query_bias", true),
+  QM_SWITCH (key_bias, "key_bias", false),
+  QM_SWITCH (value_bias, "value_bias", true),
+  QM_SWITCH (output_bias, "proj_bias", true),
+  QM_SWITCH (mlp_bias, "mlp_bias", true),
+  QM_SWITCH (gated, "use_gated_mlp", false),
 };
 
 static const QmFieldDefault registers_defaults[] = { { "patch_size", 16 },

@@ -33,36 +33,31 @@
 
 #include <string.h>
 
-#define ROW(member, key, kind, min, max, absent) \
-  QM_ROW (dit, member, key, kind, min, max, absent)
+#define QM_MEMBER dit
 
 /* As the configuration's index has them. */
 static const char *const activations[] = { "gelu-approximate", "gelu", NULL };
 
 static const QmField fields[] = {
-  { ROW (layers, "num_layers", QM_FIELD_WHOLE, 1, QM_MAX_LAYERS, 28) },
-  { ROW (heads, "num_attention_heads", QM_FIELD_WHOLE, 1, QM_MAX_HEADS, 16) },
-  { ROW (
-      head_size, "attention_head_dim", QM_FIELD_WHOLE, 1, QM_MAX_HIDDEN, 72) },
-  { ROW (image_size, "sample_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 32) },
-  { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 2) },
-  { ROW (channels, "in_channels", QM_FIELD_WHOLE, 1, QM_MAX_CHANNELS, 4) },
-  { ROW (out_channels,
-         "out_channels",
-         QM_FIELD_WHOLE,
-         1,
-         2 * QM_MAX_CHANNELS,
-         -1) },
-  { ROW (
-      classes, "num_embeds_ada_norm", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, 1000) },
-  { ROW (
-      class_dropout, "class_dropout_prob", QM_FIELD_PROBABILITY, 0, 1, 0.1) },
-  { ROW (layer_norm_eps, "norm_eps", QM_FIELD_NUMBER, 0, 1, 1e-5) },
-  { ROW (
-      initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, 0.02) },
-  { ROW (activation, "activation_fn", QM_FIELD_WORD, 0, 0, 0),
-    .words = activations },
-  { ROW (attention_bias, "attention_bias", QM_FIELD_SWITCH, 0, 1, true) },
+  QM_COUNT (layers, "num_layers", QM_MAX_LAYERS, 28),
+  QM_COUNT (heads, "num_attention_heads", QM_MAX_HEADS, 16),
+  QM_COUNT (head_size, "attention_head_dim", QM_MAX_HIDDEN, 72),
+  QM_COUNT (image_size, "sample_size", QM_MAX_IMAGE, 32),
+  QM_COUNT (patch_size, "patch_size", QM_MAX_IMAGE, 2),
+  QM_COUNT (channels, "in_channels", QM_MAX_CHANNELS, 4),
+  QM_COUNT (out_channels, "out_channels", 2 * QM_MAX_CHANNELS, -1),
+  QM_COUNT (classes, "num_embeds_ada_norm", QM_MAX_VOCAB, 1000),
+  QM_SHARE (class_dropout, "class_dropout_prob", 0.1),
+  QM_NUMBER (layer_norm_eps, "norm_eps", 0, 1, 1e-5),
+  QM_NUMBER (initializer_range, "initializer_range", 0, 10, 0.02),
+  QM_OTHER (activation,
+            "activation_fn",
+            QM_FIELD_WORD,
+            0,
+            0,
+            0,
+            .words = activations),
+  QM_SWITCH (attention_bias, "attention_bias", true),
 };
 
 static const char *const nullable[] = { "out_channels", "norm_num_groups",

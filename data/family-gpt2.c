@@ -3,51 +3,25 @@
 #include "data/family-counts.h"
 #include "data/family-read.h"
 
-#define ROW(member, key, kind, min, max, absent) \
-  QM_ROW (gpt2, member, key, kind, min, max, absent)
+#define QM_MEMBER gpt2
 
 static const QmField fields[] = {
-  { ROW (vocab_size, "vocab_size", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, 50257) },
-  { ROW (hidden_size, "n_embd", QM_FIELD_WHOLE, 1, QM_MAX_HIDDEN, 768),
-    .apart = QM_FIELD_READ_APART },
-  { ROW (layers, "n_layer", QM_FIELD_WHOLE, 1, QM_MAX_LAYERS, 12),
-    .apart = QM_FIELD_READ_APART },
-  { ROW (heads, "n_head", QM_FIELD_WHOLE, 1, QM_MAX_HEADS, 12),
-    .apart = QM_FIELD_READ_APART },
-  { ROW (intermediate_size, "n_inner", QM_FIELD_WHOLE, 1, QM_MAX_INNER, 0),
-    .apart = QM_FIELD_READ_APART },
-  { ROW (max_positions,
-         "n_positions",
-         QM_FIELD_WHOLE,
-         1,
-         QM_MAX_POSITIONS,
-         1024),
-    .apart = QM_FIELD_READ_APART },
-  { ROW (layer_norm_eps, "layer_norm_epsilon", QM_FIELD_NUMBER, 0, 1, 1e-5) },
-  { ROW (embedding_dropout, "embd_pdrop", QM_FIELD_PROBABILITY, 0, 1, 0.1) },
-  { ROW (hidden_dropout, "resid_pdrop", QM_FIELD_PROBABILITY, 0, 1, 0.1) },
-  { ROW (attention_dropout, "attn_pdrop", QM_FIELD_PROBABILITY, 0, 1, 0.1) },
-  { ROW (
-      initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, 0.02) },
-  { ROW (activation,
-         "activation_function",
-         QM_FIELD_ACTIVATION,
-         0,
-         0,
-         QM_ACTIVATION_GELU_NEW) },
-  { ROW (scale_attention, "scale_attn_weights", QM_FIELD_SWITCH, 0, 1, true) },
-  { ROW (scale_by_layer,
-         "scale_attn_by_inverse_layer_idx",
-         QM_FIELD_SWITCH,
-         0,
-         1,
-         false) },
-  { ROW (tie_word_embeddings,
-         "tie_word_embeddings",
-         QM_FIELD_SWITCH,
-         0,
-         1,
-         true) },
+  QM_COUNT (vocab_size, "vocab_size", QM_MAX_VOCAB, 50257),
+  QM_COUNT (hidden_size, "n_embd", QM_MAX_HIDDEN, 768, QM_READ_APART),
+  QM_COUNT (layers, "n_layer", QM_MAX_LAYERS, 12, QM_READ_APART),
+  QM_COUNT (heads, "n_head", QM_MAX_HEADS, 12, QM_READ_APART),
+  QM_COUNT (intermediate_size, "n_inner", QM_MAX_INNER, 0, QM_READ_APART),
+  QM_COUNT (
+      max_positions, "n_positions", QM_MAX_POSITIONS, 1024, QM_READ_APART),
+  QM_NUMBER (layer_norm_eps, "layer_norm_epsilon", 0, 1, 1e-5),
+  QM_SHARE (embedding_dropout, "embd_pdrop", 0.1),
+  QM_SHARE (hidden_dropout, "resid_pdrop", 0.1),
+  QM_SHARE (attention_dropout, "attn_pdrop", 0.1),
+  QM_NUMBER (initializer_range, "initializer_range", 0, 10, 0.02),
+  QM_FUNCTION (activation, "activation_function", QM_ACTIVATION_GELU_NEW),
+  QM_SWITCH (scale_attention, "scale_attn_weights", true),
+  QM_SWITCH (scale_by_layer, "scale_attn_by_inverse_layer_idx", false),
+  QM_SWITCH (tie_word_embeddings, "tie_word_embeddings", true),
 };
 
 static const char *const nullable[] = { "n_ctx",

@@ -25,13 +25,38 @@
 #define QM_MAX_CHANNELS  (INT64_C (1) << 12)
 #define QM_MAX_IMAGE     (INT64_C (1) << 14)
 
-/* Rows of a table, of a member `part` of QmModelConfig. */
-#define QM_ROW(part, member, json, its_kind, least, most, default_value)      \
+/* Rows of a table: a member of the part of QmModelConfig that a file defines as
+ * QM_MEMBER, the field of the configuration, its limits, and what it is where
+ * nothing is said; other members of QmField may follow. */
+#define QM_ROW(part, member, json, its_kind, least, most, other)              \
   .name = #member, .key = json, .kind = its_kind,                             \
   .offset = offsetof (QmModelConfig, part.member), .min = least, .max = most, \
-  .absent = default_value
+  .absent = other
+#define QM_ROW_OF(part, ...) QM_ROW (part, __VA_ARGS__)
+#define QM_OTHER(member, key, kind, least, most, other, ...)                  \
+  {                                                                           \
+    QM_ROW_OF (QM_MEMBER, member, key, kind, least, most, other), __VA_ARGS__ \
+  }
+/* A whole number from 1 on, or from another one; a real one; ... */
+#define QM_COUNT(member, key, most, other, ...) \
+  QM_OTHER (member, key, QM_FIELD_WHOLE, 1, most, other, __VA_ARGS__)
+#define QM_WHOLE(member, key, least, most, other, ...) \
+  QM_OTHER (member, key, QM_FIELD_WHOLE, least, most, other, __VA_ARGS__)
+#define QM_NUMBER(member, key, least, most, other, ...) \
+  QM_OTHER (member, key, QM_FIELD_NUMBER, least, most, other, __VA_ARGS__)
+/* ... a share from 0 to 1, true or false, and the name of an activation. */
+#define QM_SHARE(member, key, other, ...) \
+  QM_OTHER (member, key, QM_FIELD_PROBABILITY, 0, 1, other, __VA_ARGS__)
+#define QM_SWITCH(member, key, other, ...) \
+  QM_OTHER (member, key, QM_FIELD_SWITCH, 0, 1, other, __VA_ARGS__)
+#define QM_FUNCTION(member, key, other, ...) \
+  QM_OTHER (member, key, QM_FIELD_ACTIVATION, 0, 0, other, __VA_ARGS__)
 
 #define QM_REQUIRED NAN
+
+/* A field that the family reads itself, or reads and writes. */
+#define QM_READ_APART .apart = QM_FIELD_READ_APART
+#define QM_APART      .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART
 
 /* Refuses a switch that we cannot honour in any other position. */
 void

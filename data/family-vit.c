@@ -3,57 +3,23 @@
 #include "data/family-counts.h"
 #include "data/family-read.h"
 
-#define ROW(member, key, kind, min, max, absent) \
-  QM_ROW (vit, member, key, kind, min, max, absent)
+#define QM_MEMBER vit
 
 static const QmField fields[] = {
-  { ROW (hidden_size,
-         "hidden_size",
-         QM_FIELD_WHOLE,
-         1,
-         QM_MAX_HIDDEN,
-         QM_REQUIRED) },
-  { ROW (layers,
-         "num_hidden_layers",
-         QM_FIELD_WHOLE,
-         1,
-         QM_MAX_LAYERS,
-         QM_REQUIRED) },
-  { ROW (heads,
-         "num_attention_heads",
-         QM_FIELD_WHOLE,
-         1,
-         QM_MAX_HEADS,
-         QM_REQUIRED) },
-  { ROW (intermediate_size,
-         "intermediate_size",
-         QM_FIELD_WHOLE,
-         1,
-         QM_MAX_INNER,
-         QM_REQUIRED) },
-  { ROW (image_size, "image_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 224) },
-  { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 16) },
-  { ROW (channels, "num_channels", QM_FIELD_WHOLE, 1, QM_MAX_CHANNELS, 3) },
-  { ROW (classes, "num_labels", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, 2),
-    .apart = QM_FIELD_READ_APART },
-  { ROW (layer_norm_eps, "layer_norm_eps", QM_FIELD_NUMBER, 0, 1, 1e-12) },
-  { ROW (
-      hidden_dropout, "hidden_dropout_prob", QM_FIELD_PROBABILITY, 0, 1, 0) },
-  { ROW (attention_dropout,
-         "attention_probs_dropout_prob",
-         QM_FIELD_PROBABILITY,
-         0,
-         1,
-         0) },
-  { ROW (
-      initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, 0.02) },
-  { ROW (activation,
-         "hidden_act",
-         QM_FIELD_ACTIVATION,
-         0,
-         0,
-         QM_ACTIVATION_GELU) },
-  { ROW (qkv_bias, "qkv_bias", QM_FIELD_SWITCH, 0, 1, true) },
+  QM_COUNT (hidden_size, "hidden_size", QM_MAX_HIDDEN, QM_REQUIRED),
+  QM_COUNT (layers, "num_hidden_layers", QM_MAX_LAYERS, QM_REQUIRED),
+  QM_COUNT (heads, "num_attention_heads", QM_MAX_HEADS, QM_REQUIRED),
+  QM_COUNT (intermediate_size, "intermediate_size", QM_MAX_INNER, QM_REQUIRED),
+  QM_COUNT (image_size, "image_size", QM_MAX_IMAGE, 224),
+  QM_COUNT (patch_size, "patch_size", QM_MAX_IMAGE, 16),
+  QM_COUNT (channels, "num_channels", QM_MAX_CHANNELS, 3),
+  QM_COUNT (classes, "num_labels", QM_MAX_VOCAB, 2, QM_READ_APART),
+  QM_NUMBER (layer_norm_eps, "layer_norm_eps", 0, 1, 1e-12),
+  QM_SHARE (hidden_dropout, "hidden_dropout_prob", 0),
+  QM_SHARE (attention_dropout, "attention_probs_dropout_prob", 0),
+  QM_NUMBER (initializer_range, "initializer_range", 0, 10, 0.02),
+  QM_FUNCTION (activation, "hidden_act", QM_ACTIVATION_GELU),
+  QM_SWITCH (qkv_bias, "qkv_bias", true),
 };
 
 static const char *const nullable[] = { "tie_word_embeddings", NULL };

@@ -85,17 +85,6 @@ repeat (QmBuilder *builder, QmValueId x, int64_t heads)
   return y;
 }
 
-static QmValueId
-transpose (QmBuilder *builder, QmValueId x)
-{
-  QmTensor t = *tensor_of (builder, x);
-
-  return qm_graph_view (
-      builder->graph, x, 4,
-      (int64_t[]){ t.shape[0], t.shape[1], t.shape[3], t.shape[2] },
-      (int64_t[]){ t.stride[0], t.stride[1], t.stride[3], t.stride[2] }, 0);
-}
-
 QmValueId
 qm_build_heads (QmBuilder *builder, const QmHeads *heads)
 {
@@ -122,7 +111,7 @@ qm_build_heads (QmBuilder *builder, const QmHeads *heads)
   keys = repeat (builder, heads->k, q.shape[1]);
   if (graph->status != QM_OK)
     return QM_NO_VALUE;
-  append_matmul (builder, heads->q, transpose (builder, keys), scores,
+  append_matmul (builder, heads->q, qm_graph_turned (graph, keys), scores,
                  heads->scale, causal);
   node = qm_graph_append (graph, QM_OP_SOFTMAX);
   node->attributes.causal = causal;
@@ -206,6 +195,63 @@ qm_build_heads_of (QmBuilder *builder,
       (int64_t[]){ builder->length * row, width, row, 1 }, first);
 }
 
+/* Query, key and value of rows of their own. */
+static QmValueId
+build_three (QmBuilder *builder,
+             QmValueId x,
+             bool bias,
+             const int64_t rows[3],
+             const QmNamesOf *names,
+             const QmNamesOf *aliases)
+{
+  QmStackPart parts[3];
+  char texts[3][160], others[3][160];
+
+  for (int i = 0; i < 3; i++)
+    {
+      snprintf (texts[i], sizeof texts[i], "%s%s", names->prefix,
+                names->parts[i]);
+      if (aliases != NULL)
+        snprintf (others[i], sizeof others[i], "%s%s", aliases->prefix,
+                  aliases->parts[i]);
+      parts[i] = (QmStackPart){ texts[i], aliases != NULL ? others[i] : NULL,
+                                rows[i] };
+    }
+  return qm_build_stack (builder, x, bias, parts, 3, "query, key, value");
+}
+
+QmValueId
+qm_build_qkv (QmBuilder *builder,
+              QmValueId x,
+              int64_t hidden,
+              bool bias,
+              const QmNamesOf *names,
+              const QmNamesOf *aliases)
+{
+  return build_three (builder, x, bias, (int64_t[]){ hidden, hidden, hidden },
+                      names, aliases);
+}
+
+void
+qm_build_packed_heads (QmBuilder *builder,
+                       QmValueId packed,
+                       QmValueId table,
+                       int64_t queries,
+                       int64_t keys,
+                       int64_t width,
+                       QmHeads *heads)
+{
+  int64_t row = (queries + 2 * keys) * width;
+
+  packed = qm_build_rotated (builder, packed, table, queries + 2 * keys,
+                             queries + keys, width);
+  heads->q = qm_build_heads_of (builder, packed, row, 0, queries, width);
+  heads->k =
+      qm_build_heads_of (builder, packed, row, queries * width, keys, width);
+  heads->v = qm_build_heads_of (builder, packed, row, (queries + keys) * width,
+                                keys, width);
+}
+
 void
 qm_build_packed (QmBuilder *builder,
                  QmValueId x,
@@ -217,22 +263,12 @@ qm_build_packed (QmBuilder *builder,
                  int64_t width,
                  QmHeads *heads)
 {
-  static const char *const names[3] = { "q_proj", "k_proj", "v_proj" };
-  int64_t row = (queries + 2 * keys) * width;
-  QmStackPart parts[3];
-  char texts[3][96];
+  const QmNamesOf names = {
+    prefix, { "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj" }
+  };
 
-  for (int i = 0; i < 3; i++)
-    {
-      snprintf (texts[i], sizeof texts[i], "%sself_attn.%s", prefix, names[i]);
-      parts[i] =
-          (QmStackPart){ texts[i], NULL, (i == 0 ? queries : keys) * width };
-    }
-  x = qm_build_stack (builder, x, bias, parts, 3, "query, key, value");
-  x = qm_build_rotated (builder, x, table, queries + 2 * keys, queries + keys,
-                        width);
-  heads->q = qm_build_heads_of (builder, x, row, 0, queries, width);
-  heads->k = qm_build_heads_of (builder, x, row, queries * width, keys, width);
-  heads->v = qm_build_heads_of (builder, x, row, (queries + keys) * width, keys,
-                                width);
+  x = build_three (builder, x, bias,
+                   (int64_t[]){ queries * width, keys * width, keys * width },
+                   &names, NULL);
+  qm_build_packed_heads (builder, x, table, queries, keys, width, heads);
 }

@@ -69,8 +69,7 @@ one_number (QmBuilder *builder, double begin, const char *name, bool scalar)
   QmValueId value = qm_build_parameter (builder, QM_INITIAL_CONSTANT,
                                         QM_TYPE_F32, 1, &one, name);
 
-  qm_graph_initial (builder->graph, QM_INITIAL_CONSTANT,
-                    (double[QM_INITIAL_AMOUNTS]){ begin });
+  qm_build_begin (builder, QM_INITIAL_CONSTANT, begin);
   if (scalar)
     qm_graph_scalar (builder->graph);
   return value;

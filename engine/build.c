@@ -2,6 +2,7 @@
 
 #include "engine/family.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,6 +84,20 @@ qm_build_parameter (QmBuilder *builder,
   return as_read (builder, value);
 }
 
+void
+qm_build_begin (QmBuilder *builder, QmInitial initial, double amount)
+{
+  if (!builder->again)
+    qm_graph_initial (builder->graph, initial,
+                      (double[QM_INITIAL_AMOUNTS]){ amount });
+}
+
+QmBeginning
+qm_build_glorot (int64_t in, int64_t out)
+{
+  return (QmBeginning){ QM_INITIAL_UNIFORM, sqrt (6.0 / (double) (in + out)) };
+}
+
 QmAffine
 qm_build_linear_weights (QmBuilder *builder,
                          int64_t out,
@@ -91,16 +106,77 @@ qm_build_linear_weights (QmBuilder *builder,
                          const char *prefix,
                          const char *name)
 {
+  return qm_build_linear_begun (builder, NULL, out, in, bias, prefix, name);
+}
+
+QmAffine
+qm_build_linear_begun (QmBuilder *builder,
+                       const QmBeginning *begin,
+                       int64_t out,
+                       int64_t in,
+                       bool bias,
+                       const char *prefix,
+                       const char *name)
+{
   QmAffine affine = { .bias = QM_NO_VALUE };
   char text[160];
 
   snprintf (text, sizeof text, "%s%s", prefix, name);
   affine.weight =
       qm_build_weight (builder, QM_INITIAL_NORMAL, out, in, text, ".weight");
+  if (begin != NULL)
+    qm_build_begin (builder, begin->initial, begin->amount);
   if (bias)
     affine.bias =
         qm_build_weight (builder, QM_INITIAL_ZERO, out, 0, text, ".bias");
   return affine;
+}
+
+QmAffine
+qm_build_patch_weights (QmBuilder *builder,
+                        const QmBeginning *begin,
+                        int64_t out,
+                        int64_t channels,
+                        int64_t side,
+                        bool bias,
+                        const char *prefix)
+{
+  QmAffine affine = { .bias = QM_NO_VALUE };
+  char name[160];
+
+  snprintf (name, sizeof name, "%sweight", prefix);
+  affine.weight =
+      qm_build_parameter (builder, QM_INITIAL_NORMAL, builder->options->type, 4,
+                          (int64_t[]){ out, channels, side, side }, name);
+  if (begin != NULL)
+    qm_build_begin (builder, begin->initial, begin->amount);
+  affine.weight = qm_graph_reshape (builder->graph, affine.weight, 2,
+                                    (int64_t[]){ out, channels * side * side });
+  if (bias)
+    affine.bias =
+        qm_build_weight (builder, QM_INITIAL_ZERO, out, 0, prefix, "bias");
+  return affine;
+}
+
+void
+qm_build_alias (QmBuilder *builder,
+                size_t n,
+                const char *prefix,
+                const char *name)
+{
+  QmGraph *graph = builder->graph;
+
+  for (size_t i = 0; i < n && graph->status == QM_OK && !builder->again; i++)
+    {
+      QmParameter *parameter = &graph->parameters[graph->n_parameters - n + i];
+      const char *alias = qm_pool_format (&graph->strings, "%s%s%s", prefix,
+                                          name, strrchr (parameter->name, '.'));
+
+      if (alias == NULL)
+        qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
+      else if (strcmp (alias, parameter->name) != 0)
+        parameter->alias = alias;
+    }
 }
 
 QmAffine
@@ -469,22 +545,6 @@ qm_build_stack (QmBuilder *builder,
 }
 
 QmValueId
-qm_build_qkv (QmBuilder *builder,
-              QmValueId x,
-              int64_t hidden,
-              bool bias,
-              const char *const names[3],
-              const char *const aliases[3])
-{
-  QmStackPart parts[3];
-
-  for (int i = 0; i < 3; i++)
-    parts[i] =
-        (QmStackPart){ names[i], aliases != NULL ? aliases[i] : NULL, hidden };
-  return qm_build_stack (builder, x, bias, parts, 3, "query, key, value");
-}
-
-QmValueId
 qm_build_vocab_weight (QmBuilder *builder,
                        int64_t vocab,
                        int64_t hidden,
@@ -606,59 +666,6 @@ qm_build_loss (QmBuilder *builder,
   graph->logits = build_logits (builder, x, weight, bias, padded);
   if (graph->status == QM_OK)
     append_cross_entropy (builder, graph->logits, padded, shift);
-}
-
-void
-qm_build_text_inputs (QmBuilder *builder)
-{
-  QmGraph *graph = builder->graph;
-  int64_t tokens[2] = { builder->batch, builder->length };
-
-  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
-                               "input_ids");
-  graph->labels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
-}
-
-QmValueId
-qm_build_layers (QmBuilder *builder,
-                 QmValueId x,
-                 const QmModelConfig *model,
-                 int64_t n,
-                 const char *prefix,
-                 QmBuildLayer layer)
-{
-  QmGraph *graph = builder->graph;
-
-  for (int64_t i = 0; i < n && graph->status == QM_OK; i++)
-    {
-      char name[64];
-
-      snprintf (name, sizeof name, "%s%lld.", prefix, (long long) i);
-      qm_graph_begin_block (graph);
-      x = layer (builder, x, model, i, name);
-      qm_graph_end_block (graph, x);
-    }
-  return x;
-}
-
-void
-qm_build_next_token (QmBuilder *builder,
-                     QmValueId x,
-                     QmValueId words,
-                     bool tied,
-                     const char *name,
-                     const char *alias)
-{
-  QmTensor table;
-
-  if (builder->graph->status != QM_OK)
-    return;
-  table = *tensor_of (builder, words);
-  if (!tied)
-    words = qm_build_vocab_weight (builder, table.shape[0], table.shape[1],
-                                   name, alias);
-  qm_build_loss (builder, x, words, QM_NO_VALUE, true);
 }
 
 static void

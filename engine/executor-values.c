@@ -181,6 +181,27 @@ read_as (QmExecutor *executor,
   return status;
 }
 
+/* Of floats of the rank's own, on the device or the host. */
+static QmStatus
+read_own (QmExecutor *executor,
+          QmValueId id,
+          const float *own,
+          bool of_host,
+          float *to,
+          QmError *error)
+{
+  size_t n = elements (executor, id);
+  QmStatus status;
+
+  own += qm_executor_piece (executor->plan, id, n).own;
+  if (!of_host)
+    return read_as (executor, QM_TYPE_F32, own, n, to, error);
+  status = qm_executor_synchronize (executor, error);
+  if (status == QM_OK)
+    memcpy (to, own, n * sizeof *to);
+  return status;
+}
+
 QmStatus
 qm_executor_read_floats (QmExecutor *executor,
                          QmValueId id,
@@ -193,19 +214,12 @@ qm_executor_read_floats (QmExecutor *executor,
   size_t n = elements (executor, id);
   bool of_host;
   const float *own = own_floats (executor, value->role, &of_host);
-  QmStatus status;
 
   if (plan->parts > 1 && (own != NULL || value->role == QM_ROLE_GRADIENT))
     return read_shared (executor, id, own, of_host, to, error);
   if (own == NULL)
     return read_as (executor, tensor.type, tensor.data, n, to, error);
-  own += qm_executor_piece (plan, id, n).own;
-  if (!of_host)
-    return read_as (executor, QM_TYPE_F32, own, n, to, error);
-  status = qm_executor_synchronize (executor, error);
-  if (status == QM_OK)
-    memcpy (to, own, n * sizeof *to);
-  return status;
+  return read_own (executor, id, own, of_host, to, error);
 }
 
 static QmStatus
@@ -247,10 +261,8 @@ qm_executor_read_average (QmExecutor *executor,
 {
   const QmPlan *plan = executor->plan;
   QmValueId id = plan->graph->parameters[parameter].value;
-  size_t n = elements (executor, id);
   bool of_host = executor->side != NULL;
   const float *own = NULL;
-  QmStatus status;
 
   if (of_host)
     own = qm_host_side_average (executor->side);
@@ -261,13 +273,7 @@ qm_executor_read_average (QmExecutor *executor,
                          "the recipe has no average of weights");
   if (plan->parts > 1)
     return read_shared (executor, id, own, of_host, to, error);
-  own += qm_executor_piece (plan, id, n).own;
-  if (!of_host)
-    return read_as (executor, QM_TYPE_F32, own, n, to, error);
-  status = qm_executor_synchronize (executor, error);
-  if (status == QM_OK)
-    memcpy (to, own, n * sizeof *to);
-  return status;
+  return read_own (executor, id, own, of_host, to, error);
 }
 
 QmStatus

@@ -31,20 +31,6 @@ static const Names roberta_names = {
   .decoder_bias = "lm_head.decoder.bias",
 };
 
-static QmValueId
-positions (QmBuilder *builder, int64_t padding)
-{
-  QmGraph *graph = builder->graph;
-  QmValueId y = qm_graph_like (graph, graph->ids, QM_ROLE_TEMPORARY,
-                               QM_TYPE_I32, "positions");
-  QmNode *node = qm_graph_append (graph, QM_OP_POSITIONS);
-
-  node->attributes.padding = padding;
-  node->inputs[0] = graph->ids;
-  node->outputs[0] = y;
-  return y;
-}
-
 /* Returns the sum of the embeddings; *words is the table of the words. */
 static QmValueId
 embed (QmBuilder *builder,
@@ -67,14 +53,13 @@ embed (QmBuilder *builder,
   types = qm_build_weight (builder, QM_INITIAL_NORMAL, config->type_vocab_size,
                            hidden, prefix, "token_type_embeddings.weight");
   x = qm_build_embedding (builder, graph->ids, *words, padding, type);
-  x = qm_build_add (builder, x,
-                    qm_build_embedding (builder, graph->types, types, -1, type),
-                    type);
-  return qm_build_add (
+  x = qm_build_residual (
+      builder, x, qm_build_embedding (builder, graph->types, types, -1, type));
+  padding = roberta ? padding : -1;
+  return qm_build_residual (
       builder, x,
-      qm_build_embedding (builder, positions (builder, roberta ? padding : -1),
-                          places, roberta ? padding : -1, type),
-      type);
+      qm_build_embedding (builder, qm_build_positions (builder, padding),
+                          places, padding, type));
 }
 
 static QmValueId
@@ -83,19 +68,16 @@ attend (QmBuilder *builder,
         const QmBertConfig *config,
         const char *prefix)
 {
-  static const char *const parts[3] = { "query", "key", "value" };
+  const QmNamesOf names = { prefix,
+                            { "attention.self.query", "attention.self.key",
+                              "attention.self.value" } };
   QmAttentionShape shape = { .heads = config->heads,
                              .hidden = config->hidden_size,
                              .dropout = config->attention_dropout };
-  char names[3][128];
   QmAffine dense;
   QmValueId y;
 
-  for (int i = 0; i < 3; i++)
-    snprintf (names[i], sizeof names[i], "%sattention.self.%s", prefix,
-              parts[i]);
-  y = qm_build_qkv (builder, x, config->hidden_size, true,
-                    (const char *[]){ names[0], names[1], names[2] }, NULL);
+  y = qm_build_qkv (builder, x, config->hidden_size, true, &names, NULL);
   dense = qm_build_linear_weights (builder, config->hidden_size,
                                    config->hidden_size, true, prefix,
                                    "attention.output.dense");
@@ -124,13 +106,11 @@ layer (QmBuilder *builder,
   QmAffine last =
       qm_build_norm_weights (builder, hidden, true, prefix, "output.LayerNorm");
 
-  x = qm_build_norm_as (builder, qm_build_add (builder, x, y, type), &norm,
+  x = qm_build_norm_as (builder, qm_build_residual (builder, x, y), &norm,
                         config->layer_norm_eps, type);
-  y = qm_build_linear (builder, qm_build_cast (builder, x, product), &up);
-  y = qm_build_activation (builder, y, config->activation);
-  y = qm_build_dropout (builder, qm_build_linear (builder, y, &down),
-                        config->hidden_dropout);
-  return qm_build_norm_as (builder, qm_build_add (builder, x, y, type), &last,
+  y = qm_build_mlp (builder, qm_build_cast (builder, x, product), &up,
+                    config->activation, &down, config->hidden_dropout);
+  return qm_build_norm_as (builder, qm_build_residual (builder, x, y), &last,
                            config->layer_norm_eps, type);
 }
 
@@ -174,17 +154,13 @@ qm_build_bert (QmBuilder *builder, const QmModelConfig *model)
   bool roberta = model->family == QM_FAMILY_ROBERTA;
   const Names *names = roberta ? &roberta_names : &bert_names;
   QmGraph *graph = builder->graph;
-  int64_t tokens[2] = { builder->batch, builder->length };
   char prefix[64];
   QmAffine norm;
   QmValueId words, x;
 
-  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
-                               "input_ids");
-  graph->types = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
-                                 "token_type_ids");
-  graph->labels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  qm_build_text_inputs (builder);
+  graph->types = qm_graph_like (graph, graph->ids, QM_ROLE_INPUT, QM_TYPE_I32,
+                                "token_type_ids");
   snprintf (prefix, sizeof prefix, "%sembeddings.", names->model);
   x = embed (builder, config, roberta, prefix, &words);
   norm = qm_build_norm_weights (builder, config->hidden_size, true, prefix,

@@ -27,52 +27,14 @@ typedef struct Tower
   double factor; /* of CLIP's deviations */
 } Tower;
 
-static void
-begin_normal (QmBuilder *builder, double deviation)
+/* Of a weight of a linear layer: normal with a deviation for CLIP, else as
+ * Glorot and Bengio have it. */
+static QmBeginning
+begins (const Tower *tower, double deviation, int64_t out, int64_t in)
 {
-  qm_graph_initial (builder->graph, QM_INITIAL_NORMAL,
-                    (double[QM_INITIAL_AMOUNTS]){ deviation });
-}
-
-/* A weight of a linear layer: normal with a deviation for CLIP, else uniform as
- * Glorot and Bengio (2010) have it. */
-static void
-begin_weight (QmBuilder *builder,
-              const Tower *tower,
-              double deviation,
-              int64_t a,
-              int64_t b)
-{
-  if (tower->clip)
-    begin_normal (builder, deviation * tower->factor);
-  else
-    qm_graph_initial (builder->graph, QM_INITIAL_UNIFORM,
-                      (double[QM_INITIAL_AMOUNTS]){
-                          sqrt (6.0 / (double) (a + b)) });
-}
-
-/* Without a bias, or with one of 0. */
-static QmAffine
-linear_weights (QmBuilder *builder,
-                const Tower *tower,
-                double deviation,
-                int64_t out,
-                int64_t in,
-                bool bias,
-                const char *prefix,
-                const char *name)
-{
-  QmAffine affine = { .bias = QM_NO_VALUE };
-  char text[128];
-
-  snprintf (text, sizeof text, "%s%s.", prefix, name);
-  affine.weight =
-      qm_build_weight (builder, QM_INITIAL_NORMAL, out, in, text, "weight");
-  begin_weight (builder, tower, deviation, out, in);
-  if (bias)
-    affine.bias =
-        qm_build_weight (builder, QM_INITIAL_ZERO, out, 0, text, "bias");
-  return affine;
+  return tower->clip
+             ? (QmBeginning){ QM_INITIAL_NORMAL, deviation * tower->factor }
+             : qm_build_glorot (in, out);
 }
 
 /* Deviations of CLIP (Transformers' CLIPPreTrainedModel). */
@@ -85,7 +47,9 @@ narrow (const QmTower *sizes)
 static QmValueId
 attend (QmBuilder *builder, QmValueId x, const Tower *tower, const char *prefix)
 {
-  static const char *const parts[3] = { "q", "k", "v" };
+  const QmNamesOf names = {
+    prefix, { "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj" }
+  };
   const QmTower *sizes = tower->sizes;
   int64_t hidden = sizes->hidden_size;
   QmAttentionShape shape = { .heads = sizes->heads,
@@ -93,29 +57,23 @@ attend (QmBuilder *builder, QmValueId x, const Tower *tower, const char *prefix)
                              .causal = tower->causal,
                              .dropout = sizes->attention_dropout };
   QmGraph *graph = builder->graph;
-  char names[3][96];
   size_t first = graph->n_parameters;
+  QmBeginning begin = begins (tower, narrow (sizes), hidden, hidden);
   QmAffine out;
   QmValueId y;
 
-  for (int i = 0; i < 3; i++)
-    snprintf (names[i], sizeof names[i], "%sself_attn.%s_proj", prefix,
-              parts[i]);
-  y = qm_build_qkv (builder, x, hidden, true,
-                    (const char *[]){ names[0], names[1], names[2] }, NULL);
+  y = qm_build_qkv (builder, x, hidden, true, &names, NULL);
   for (size_t i = first; i < graph->n_parameters; i++)
     if (graph->status == QM_OK
         && graph->parameters[i].initial == QM_INITIAL_NORMAL)
       {
-        graph->parameters[i].initial =
-            tower->clip ? QM_INITIAL_NORMAL : QM_INITIAL_UNIFORM;
-        graph->parameters[i].amounts[0] = tower->clip
-                                              ? narrow (sizes) * tower->factor
-                                              : sqrt (3.0 / (double) hidden);
+        graph->parameters[i].initial = begin.initial;
+        graph->parameters[i].amounts[0] = begin.amount;
       }
   y = qm_build_attention (builder, y, &shape);
-  out = linear_weights (builder, tower, 1 / sqrt ((double) hidden), hidden,
-                        hidden, true, prefix, "self_attn.out_proj");
+  begin = begins (tower, 1 / sqrt ((double) hidden), hidden, hidden);
+  out = qm_build_linear_begun (builder, &begin, hidden, hidden, true, prefix,
+                               "self_attn.out_proj");
   return qm_build_linear (builder, y, &out);
 }
 
@@ -126,18 +84,16 @@ append_mlp (QmBuilder *builder,
             const char *prefix)
 {
   const QmTower *sizes = tower->sizes;
-  int64_t hidden = sizes->hidden_size;
-  QmAffine up =
-      linear_weights (builder, tower, 1 / sqrt (2.0 * (double) hidden),
-                      sizes->intermediate_size, hidden, true, prefix,
-                      "mlp.fc1");
-  QmAffine down =
-      linear_weights (builder, tower, narrow (sizes), hidden,
-                      sizes->intermediate_size, true, prefix, "mlp.fc2");
+  int64_t hidden = sizes->hidden_size, inner = sizes->intermediate_size;
+  QmBeginning rises =
+      begins (tower, 1 / sqrt (2.0 * (double) hidden), inner, hidden);
+  QmBeginning falls = begins (tower, narrow (sizes), hidden, inner);
+  QmAffine up = qm_build_linear_begun (builder, &rises, inner, hidden, true,
+                                       prefix, "mlp.fc1");
+  QmAffine down = qm_build_linear_begun (builder, &falls, hidden, inner, true,
+                                         prefix, "mlp.fc2");
 
-  x = qm_build_linear (builder, x, &up);
-  x = qm_build_activation (builder, x, sizes->activation);
-  return qm_build_linear (builder, x, &down);
+  return qm_build_mlp (builder, x, &up, sizes->activation, &down, 0);
 }
 
 static QmValueId
@@ -159,7 +115,7 @@ static QmValueId
 build_layers (QmBuilder *builder, QmValueId x, const Tower *tower)
 {
   QmGraph *graph = builder->graph;
-  QmType type = builder->options->type, wide = builder->options->residual;
+  QmType type = builder->options->type;
 
   for (int64_t i = 0; i < tower->sizes->layers && graph->status == QM_OK; i++)
     {
@@ -171,10 +127,10 @@ build_layers (QmBuilder *builder, QmValueId x, const Tower *tower)
       qm_graph_begin_block (graph);
       y = append_norm (builder, x, tower, prefix, "layer_norm1", type);
       y = attend (builder, y, tower, prefix);
-      x = qm_build_add (builder, x, y, wide);
+      x = qm_build_residual (builder, x, y);
       y = append_norm (builder, x, tower, prefix, "layer_norm2", type);
       y = append_mlp (builder, y, tower, prefix);
-      x = qm_build_add (builder, x, y, wide);
+      x = qm_build_residual (builder, x, y);
       qm_graph_end_block (graph, x);
     }
   return x;
@@ -225,27 +181,22 @@ embed_patches (QmBuilder *builder,
                const QmClipConfig *config,
                const Tower *tower)
 {
-  QmGraph *graph = builder->graph;
   int64_t side = config->patch_size, hidden = config->vision.hidden_size;
-  int64_t elements = config->channels * side * side;
-  QmAffine projection = { .bias = QM_NO_VALUE };
-
-  projection.weight =
-      qm_build_parameter (builder, QM_INITIAL_NORMAL, builder->options->type, 4,
-                          (int64_t[]){ hidden, config->channels, side, side },
-                          "vision_model.embeddings.patch_embedding.weight");
   /* As LeCun's for SigLIP. */
-  begin_normal (builder, tower->clip ? config->initializer_range * tower->factor
-                                     : 1 / sqrt ((double) elements));
-  projection.weight = qm_graph_reshape (graph, projection.weight, 2,
-                                        (int64_t[]){ hidden, elements });
-  if (!tower->clip)
-    projection.bias =
-        qm_build_weight (builder, QM_INITIAL_ZERO, hidden, 0,
-                         "vision_model.embeddings.patch_embedding.", "bias");
-  return qm_build_linear (
-      builder, qm_build_patches (builder, graph->pixels, QM_NO_VALUE, side),
-      &projection);
+  QmBeginning begin = {
+    QM_INITIAL_NORMAL,
+    tower->clip ? config->initializer_range * tower->factor
+                : 1 / sqrt ((double) (config->channels * side * side))
+  };
+  QmAffine projection =
+      qm_build_patch_weights (builder, &begin, hidden, config->channels, side,
+                              !tower->clip,
+                              "vision_model.embeddings.patch_embedding.");
+
+  return qm_build_linear (builder,
+                          qm_build_patches (builder, builder->graph->pixels,
+                                            QM_NO_VALUE, side),
+                          &projection);
 }
 
 static QmValueId
@@ -263,14 +214,16 @@ embed_images (QmBuilder *builder,
       token = qm_build_parameter (builder, QM_INITIAL_NORMAL,
                                   builder->options->type, 1, &hidden,
                                   "vision_model.embeddings.class_embedding");
-      begin_normal (builder, tower->factor / sqrt ((double) hidden));
+      qm_build_begin (builder, QM_INITIAL_NORMAL,
+                      tower->factor / sqrt ((double) hidden));
     }
   patches = embed_patches (builder, config, tower);
   positions =
       qm_build_weight (builder, QM_INITIAL_NORMAL, builder->length, hidden,
                        tower->prefix, "embeddings.position_embedding.weight");
-  begin_normal (builder, tower->clip ? config->initializer_range * tower->factor
-                                     : 1 / sqrt ((double) hidden));
+  qm_build_begin (builder, QM_INITIAL_NORMAL,
+                  tower->clip ? config->initializer_range * tower->factor
+                              : 1 / sqrt ((double) hidden));
   if (!tower->clip)
     return add_positions (builder, patches, positions);
   y = new_rows (builder, builder->options->residual,
@@ -298,9 +251,10 @@ repeat_probe (QmBuilder *builder, const Tower *tower)
                                 hidden, "zeros");
   QmValueId rows = new_rows (builder, builder->options->type, builder->batch,
                              hidden, "probes");
+  QmBeginning begin = qm_build_glorot (hidden, hidden);
   QmNode *node;
 
-  begin_weight (builder, tower, 0, hidden, hidden);
+  qm_build_begin (builder, begin.initial, begin.amount);
   qm_graph_append (graph, QM_OP_FILL)->outputs[0] = nothing;
   probe = qm_graph_reshape (graph, probe, 2, (int64_t[]){ 1, hidden });
   node = qm_graph_append (graph, QM_OP_ADD_POSITIONS);
@@ -383,11 +337,12 @@ pool_by_attention (QmBuilder *builder, QmValueId x, const Tower *tower)
   const char *prefix = "vision_model.head.";
   int64_t hidden = tower->sizes->hidden_size;
   QmValueId query = repeat_probe (builder, tower), packed, y;
+  QmBeginning begin = qm_build_glorot (hidden, 3 * hidden);
   QmAffine all, out, part;
 
   all.weight = qm_build_weight (builder, QM_INITIAL_NORMAL, 3 * hidden, hidden,
                                 prefix, "attention.in_proj_weight");
-  begin_weight (builder, tower, 0, 3 * hidden, hidden);
+  qm_build_begin (builder, begin.initial, begin.amount);
   all.bias = qm_build_weight (builder, QM_INITIAL_ZERO, 3 * hidden, 0, prefix,
                               "attention.in_proj_bias");
   part = part_of (builder, &all, 0, hidden);
@@ -395,8 +350,9 @@ pool_by_attention (QmBuilder *builder, QmValueId x, const Tower *tower)
   part = part_of (builder, &all, hidden, 2 * hidden);
   packed = qm_build_linear (builder, x, &part);
   y = attend_once (builder, query, packed, tower->sizes);
-  out = linear_weights (builder, tower, 0, hidden, hidden, true, prefix,
-                        "attention.out_proj");
+  begin = qm_build_glorot (hidden, hidden);
+  out = qm_build_linear_begun (builder, &begin, hidden, hidden, true, prefix,
+                               "attention.out_proj");
   x = qm_build_linear (builder, y, &out);
   y = append_norm (builder, x, tower, prefix, "layernorm",
                    builder->options->type);
@@ -414,6 +370,9 @@ build_vision (QmBuilder *builder, const QmModelConfig *model)
                         .clip = model->family == QM_FAMILY_CLIP,
                         .factor = config->initializer_factor };
   QmType type = builder->options->type;
+  int64_t hidden = config->vision.hidden_size;
+  QmBeginning begin =
+      begins (&tower, 1 / sqrt ((double) hidden), config->projection, hidden);
   QmAffine projection;
   QmValueId x;
 
@@ -425,10 +384,8 @@ build_vision (QmBuilder *builder, const QmModelConfig *model)
   x = append_norm (builder, x, &tower, tower.prefix, "post_layernorm", type);
   if (!tower.clip)
     return pool_by_attention (builder, x, &tower);
-  projection = linear_weights (builder, &tower,
-                               1 / sqrt ((double) config->vision.hidden_size),
-                               config->projection, config->vision.hidden_size,
-                               false, "", "visual_projection");
+  projection = qm_build_linear_begun (builder, &begin, config->projection,
+                                      hidden, false, "", "visual_projection");
   return qm_build_linear (builder, x, &projection);
 }
 
@@ -477,6 +434,8 @@ build_text (QmBuilder *builder, const QmModelConfig *model)
   int64_t hidden = config->text.hidden_size;
   /* SigLIP's tables have a variance of 1 over the features, as in Flax. */
   double deviation = clip ? 0.02 * tower.factor : 1 / sqrt ((double) hidden);
+  QmBeginning begin =
+      begins (&tower, 1 / sqrt ((double) hidden), config->projection, hidden);
   QmValueId words, positions, x;
   QmAffine projection;
 
@@ -484,11 +443,11 @@ build_text (QmBuilder *builder, const QmModelConfig *model)
   words =
       qm_build_weight (builder, QM_INITIAL_NORMAL, config->vocab_size, hidden,
                        tower.prefix, "embeddings.token_embedding.weight");
-  begin_normal (builder, deviation);
+  qm_build_begin (builder, QM_INITIAL_NORMAL, deviation);
   positions =
       qm_build_weight (builder, QM_INITIAL_NORMAL, builder->length, hidden,
                        tower.prefix, "embeddings.position_embedding.weight");
-  begin_normal (builder, deviation);
+  qm_build_begin (builder, QM_INITIAL_NORMAL, deviation);
   x = qm_build_embedding (builder, builder->graph->ids, words, -1,
                           builder->options->residual);
   x = add_positions (builder, x, positions);
@@ -496,9 +455,9 @@ build_text (QmBuilder *builder, const QmModelConfig *model)
   x = clip ? take_end (builder, config, x)
            : take_token (builder, x, builder->length - 1);
   x = append_norm (builder, x, &tower, tower.prefix, "final_layer_norm", type);
-  projection = linear_weights (builder, &tower, 1 / sqrt ((double) hidden),
-                               config->projection, hidden, !clip, "",
-                               clip ? "text_projection" : "text_model.head");
+  projection =
+      qm_build_linear_begun (builder, &begin, config->projection, hidden, !clip,
+                             "", clip ? "text_projection" : "text_model.head");
   return qm_build_linear (builder, x, &projection);
 }
 
@@ -510,11 +469,7 @@ qm_build_clip (QmBuilder *builder, const QmModelConfig *model)
   QmValueId images, texts;
 
   graph->classes = config->vocab_size;
-  graph->pixels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 4,
-                      (int64_t[]){ builder->batch, config->channels,
-                                   config->image_size, config->image_size },
-                      "pixel_values");
+  qm_build_image_inputs (builder, config->channels, config->image_size);
   graph->ids =
       qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2,
                       (int64_t[]){ builder->batch, config->max_positions },

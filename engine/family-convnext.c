@@ -19,29 +19,6 @@ typedef struct Features
   int64_t side, width;
 } Features;
 
-/* A convolution that does not overlap, as a product with patches. */
-static QmAffine
-patch_weights (QmBuilder *builder,
-               int64_t out,
-               int64_t channels,
-               int64_t patch,
-               const char *prefix)
-{
-  char name[128];
-  QmAffine affine;
-
-  snprintf (name, sizeof name, "%sweight", prefix);
-  affine.weight =
-      qm_build_parameter (builder, QM_INITIAL_NORMAL, builder->options->type, 4,
-                          (int64_t[]){ out, channels, patch, patch }, name);
-  affine.weight =
-      qm_graph_reshape (builder->graph, affine.weight, 2,
-                        (int64_t[]){ out, channels * patch * patch });
-  affine.bias =
-      qm_build_weight (builder, QM_INITIAL_ZERO, out, 0, prefix, "bias");
-  return affine;
-}
-
 static Features
 stem (QmBuilder *builder, const QmConvnextConfig *config, int64_t image_size)
 {
@@ -50,8 +27,9 @@ stem (QmBuilder *builder, const QmConvnextConfig *config, int64_t image_size)
   Features features = { .side = image_size / patch,
                         .width = config->hidden_sizes[0] };
   QmAffine weights =
-      patch_weights (builder, features.width, config->channels, patch,
-                     "convnext.embeddings.patch_embeddings.");
+      qm_build_patch_weights (builder, NULL, features.width, config->channels,
+                              patch, true,
+                              "convnext.embeddings.patch_embeddings.");
   QmAffine norm = qm_build_norm_weights (builder, features.width, true,
                                          "convnext.embeddings.", "layernorm");
 
@@ -83,7 +61,8 @@ downsample (QmBuilder *builder,
   snprintf (prefix, sizeof prefix,
             "convnext.encoder.stages.%lld.downsampling_layer.1.",
             (long long) stage);
-  weights = patch_weights (builder, width, channels, 2, prefix);
+  weights =
+      qm_build_patch_weights (builder, NULL, width, channels, 2, true, prefix);
   x = qm_build_norm (builder, from->x, &norm, EPSILON);
   x = qm_graph_view (
       builder->graph, x, 4, (int64_t[]){ builder->batch, channels, side, side },
@@ -134,9 +113,7 @@ scale (QmBuilder *builder,
     {
       gamma = qm_build_parameter (builder, QM_INITIAL_CONSTANT, QM_TYPE_F32, 1,
                                   &features->width, name);
-      qm_graph_initial (graph, QM_INITIAL_CONSTANT,
-                        (double[QM_INITIAL_AMOUNTS]){
-                            config->layer_scale_init });
+      qm_build_begin (builder, QM_INITIAL_CONSTANT, config->layer_scale_init);
     }
   else if (!random)
     return x;
@@ -172,14 +149,10 @@ block (QmBuilder *builder,
   QmAffine down =
       qm_build_linear_weights (builder, width, inner, true, prefix, "pwconv2");
 
-  y = qm_build_linear (builder, qm_build_norm (builder, y, &norm, EPSILON),
-                       &up);
-  y = qm_build_linear (builder,
-                       qm_build_activation (builder, y, config->activation),
-                       &down);
+  y = qm_build_mlp (builder, qm_build_norm (builder, y, &norm, EPSILON), &up,
+                    config->activation, &down, 0);
   y = scale (builder, features, y, config, drop, prefix);
-  features->x =
-      qm_build_add (builder, features->x, y, builder->options->residual);
+  features->x = qm_build_residual (builder, features->x, y);
 }
 
 static QmValueId
@@ -242,31 +215,17 @@ void
 qm_build_convnext (QmBuilder *builder, const QmModelConfig *model)
 {
   const QmConvnextConfig *config = &model->convnext;
-  QmGraph *graph = builder->graph;
   Features features;
-  QmAffine norm, classifier;
+  QmAffine norm;
   QmValueId x;
 
-  if (config->classes == 1)
-    qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
-                   "num_labels: 1 means regression, which is not supported");
   builder->length = 1;
-  graph->pixels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 4,
-                      (int64_t[]){ builder->batch, config->channels,
-                                   builder->image_size, builder->image_size },
-                      "pixel_values");
-  graph->labels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2,
-                                  (int64_t[]){ builder->batch, 1 }, "labels");
+  qm_build_image_inputs (builder, config->channels, builder->image_size);
+  qm_build_class_inputs (builder);
   features = build_stages (builder, config, builder->image_size);
   norm = qm_build_norm_weights (builder, features.width, true, "convnext.",
                                 "layernorm");
   x = qm_build_norm (builder, pool (builder, &features), &norm,
                      config->layer_norm_eps);
-  classifier.weight =
-      qm_build_vocab_weight (builder, config->classes, features.width,
-                             "classifier.weight", NULL);
-  classifier.bias =
-      qm_build_vocab_bias (builder, config->classes, "classifier.bias", NULL);
-  qm_build_loss (builder, x, classifier.weight, classifier.bias, false);
+  qm_build_classifier (builder, x, config->classes, features.width);
 }

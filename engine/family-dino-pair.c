@@ -295,7 +295,6 @@ hide (QmBuilder *builder, const QmModelConfig *model, int64_t size)
                            ? "dinov2."
                            : "dinov2_with_registers.";
   char name[64];
-  QmNode *node;
 
   snprintf (name, sizeof name, "%sembeddings.mask_token", prefix);
   builder->mask_token = qm_build_parameter (
@@ -310,18 +309,7 @@ hide (QmBuilder *builder, const QmModelConfig *model, int64_t size)
   builder->places =
       qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
                       (int64_t[]){ n, side * side }, "places of patches");
-  if (!builder->options->dropout)
-    graph->noise = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 2,
-                                   (int64_t[]){ n, side * side }, "noise");
-  node = qm_graph_append (graph, QM_OP_MASK_PATCHES);
-  node->inputs[0] = graph->noise;
-  if (builder->options->dropout)
-    {
-      node->attributes.site = qm_graph_site (graph);
-      node->inputs[1] = graph->rng;
-    }
-  node->outputs[0] = builder->hidden;
-  node->outputs[1] = builder->places;
+  qm_build_mask (builder, n, side * side, builder->hidden, builder->places);
 }
 
 /* What the student makes of it all.  Losses of class tokens are a mean over all

@@ -17,27 +17,6 @@ typedef struct Layer
   char prefix[64], alias[72];
 } Layer;
 
-/* Gives the newest `n` parameters, of the part `name`, another name as well,
- * where that differs. */
-static void
-add_alias (QmBuilder *builder, const Layer *layer, size_t n, const char *name)
-{
-  QmGraph *graph = builder->graph;
-
-  for (size_t i = 0; i < n && graph->status == QM_OK && !builder->again; i++)
-    {
-      QmParameter *parameter = &graph->parameters[graph->n_parameters - n + i];
-      const char *alias =
-          qm_pool_format (&graph->strings, "%s%s%s", layer->alias, name,
-                          strrchr (parameter->name, '.'));
-
-      if (alias == NULL)
-        qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
-      else if (strcmp (alias, parameter->name) != 0)
-        parameter->alias = alias;
-    }
-}
-
 static QmAffine
 linear_weights (QmBuilder *builder,
                 const Layer *layer,
@@ -51,7 +30,7 @@ linear_weights (QmBuilder *builder,
       qm_build_linear_weights (builder, out, in, bias, layer->prefix,
                                layer->newer ? newer : older);
 
-  add_alias (builder, layer, bias ? 2 : 1, newer);
+  qm_build_alias (builder, bias ? 2 : 1, layer->alias, newer);
   return affine;
 }
 
@@ -62,7 +41,7 @@ norm (QmBuilder *builder, const Layer *layer, QmValueId x, const char *name)
   QmAffine weights = qm_build_norm_weights (builder, config->hidden_size, true,
                                             layer->prefix, name);
 
-  add_alias (builder, layer, 2, name);
+  qm_build_alias (builder, 2, layer->alias, name);
   return qm_build_norm (builder, x, &weights, config->layer_norm_eps);
 }
 
@@ -84,10 +63,8 @@ add_scaled (QmBuilder *builder,
   snprintf (text, sizeof text, "%s%s.lambda1", layer->prefix, name);
   gamma = qm_build_parameter (builder, QM_INITIAL_CONSTANT, QM_TYPE_F32, 1,
                               &config->hidden_size, text);
-  if (!builder->again)
-    qm_graph_initial (graph, QM_INITIAL_CONSTANT,
-                      (double[QM_INITIAL_AMOUNTS]){ config->layer_scale_init });
-  add_alias (builder, layer, 1, name);
+  qm_build_begin (builder, QM_INITIAL_CONSTANT, config->layer_scale_init);
+  qm_build_alias (builder, 1, layer->alias, name);
   y = qm_graph_like (graph, branch, QM_ROLE_TEMPORARY, type, "scaled");
   node = qm_graph_append (graph, QM_OP_LAYER_SCALE);
   node->attributes.height = 1;
@@ -101,7 +78,7 @@ add_scaled (QmBuilder *builder,
       node->attributes.site = qm_graph_site (graph);
       node->inputs[3] = graph->rng;
     }
-  return qm_build_add (builder, x, y, type);
+  return qm_build_residual (builder, x, y);
 }
 
 /* Projections with a bias are one product, and those without another. */
@@ -240,21 +217,11 @@ embed_patches (QmBuilder *builder,
                QmValueId pixels,
                const char *prefix)
 {
-  QmGraph *graph = builder->graph;
-  int64_t side = config->patch_size, hidden = config->hidden_size;
-  QmAffine projection;
-  char name[128];
+  int64_t side = config->patch_size;
+  QmAffine projection =
+      qm_build_patch_weights (builder, NULL, config->hidden_size,
+                              config->channels, side, true, prefix);
 
-  snprintf (name, sizeof name, "%sweight", prefix);
-  projection.weight =
-      qm_build_parameter (builder, QM_INITIAL_NORMAL, builder->options->type, 4,
-                          (int64_t[]){ hidden, config->channels, side, side },
-                          name);
-  projection.weight =
-      qm_graph_reshape (graph, projection.weight, 2,
-                        (int64_t[]){ hidden, config->channels * side * side });
-  projection.bias =
-      qm_build_weight (builder, QM_INITIAL_ZERO, hidden, 0, prefix, "bias");
   return qm_build_linear (builder,
                           qm_build_patches (builder, pixels, QM_NO_VALUE, side),
                           &projection);
@@ -484,22 +451,6 @@ build_layers (QmBuilder *builder,
   return x;
 }
 
-static void
-build_inputs (QmBuilder *builder, const QmDinoConfig *config, int64_t size)
-{
-  QmGraph *graph = builder->graph;
-
-  if (config->classes == 1)
-    qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
-                   "num_labels: 1 means regression, which is not supported");
-  graph->pixels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 4,
-                                  (int64_t[]){ builder->batch, config->channels,
-                                               size, size },
-                                  "pixel_values");
-  graph->labels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2,
-                                  (int64_t[]){ builder->batch, 1 }, "labels");
-}
-
 QmValueId
 qm_build_dino_tokens (QmBuilder *builder,
                       const QmModelConfig *model,
@@ -532,21 +483,18 @@ qm_build_dino (QmBuilder *builder, const QmModelConfig *model)
 {
   const QmDinoConfig *config = &model->dino;
   bool newer = model->family == QM_FAMILY_DINOV3_VIT;
-  QmValueId x, weight, bias;
+  QmValueId x;
 
   if (config->prototypes > 0)
     {
       qm_build_dino_pair (builder, model);
       return;
     }
-  build_inputs (builder, config,
-                newer ? builder->image_size : config->image_size);
+  qm_build_image_inputs (builder, config->channels,
+                         newer ? builder->image_size : config->image_size);
+  qm_build_class_inputs (builder);
   x = qm_build_dino_tokens (builder, model, builder->graph->pixels);
   x = pool (builder, config, newer, x);
-  weight = qm_build_vocab_weight (builder, config->classes,
-                                  (newer ? 1 : 2) * config->hidden_size,
-                                  "classifier.weight", NULL);
-  bias =
-      qm_build_vocab_bias (builder, config->classes, "classifier.bias", NULL);
-  qm_build_loss (builder, x, weight, bias, false);
+  qm_build_classifier (builder, x, config->classes,
+                       (newer ? 1 : 2) * config->hidden_size);
 }

@@ -22,28 +22,6 @@
 
 /* A linear layer with a bias of 0, whose weights begin as `initial` says:
  * uniform as Glorot and Bengio (2010) have it. */
-static QmAffine
-linear_weights (QmBuilder *builder,
-                int64_t out,
-                int64_t in,
-                QmInitial initial,
-                bool bias,
-                const char *name)
-{
-  QmAffine affine = { .bias = QM_NO_VALUE };
-
-  affine.weight = qm_build_weight (builder, initial, out, in, name, ".weight");
-  if (initial == QM_INITIAL_UNIFORM)
-    qm_graph_initial (builder->graph, initial,
-                      (double[QM_INITIAL_AMOUNTS]){
-                          sqrt (6.0 / (double) (in + out)) });
-  if (bias)
-    affine.bias =
-        qm_build_weight (builder, QM_INITIAL_ZERO, out, 0, name, ".bias");
-  return affine;
-}
-
-/* The same of a block, or of the model. */
 static QmValueId
 append_linear (QmBuilder *builder,
                QmValueId x,
@@ -53,15 +31,18 @@ append_linear (QmBuilder *builder,
                const char *prefix,
                const char *name)
 {
-  char text[96];
+  QmBeginning begin = { initial, 0 };
   QmAffine affine;
+  int64_t in;
 
   if (builder->graph->status != QM_OK)
     return QM_NO_VALUE;
-  snprintf (text, sizeof text, "%s%s", prefix, name);
-  affine = linear_weights (builder, out,
-                           qm_graph_tensor (builder->graph, x)->shape[1],
-                           initial, bias, text);
+  in = qm_graph_tensor (builder->graph, x)->shape[1];
+  if (initial == QM_INITIAL_UNIFORM)
+    begin = qm_build_glorot (in, out);
+  affine = qm_build_linear_begun (builder,
+                                  initial == QM_INITIAL_NORMAL ? NULL : &begin,
+                                  out, in, bias, prefix, name);
   return qm_build_linear (builder, x, &affine);
 }
 
@@ -249,7 +230,7 @@ embed (QmBuilder *builder, const QmDitConfig *config, const Noise *drawn)
   QmGraph *graph = builder->graph;
   int64_t side = config->patch_size, across = config->image_size / side;
   int64_t hidden = qm_dit_hidden (config);
-  int64_t elements = config->channels * side * side;
+  QmBeginning begin = qm_build_glorot (config->channels * side * side, hidden);
   QmValueId noisy, position, y;
   QmAffine projection;
   QmNode *node;
@@ -262,18 +243,9 @@ embed (QmBuilder *builder, const QmDitConfig *config, const Noise *drawn)
   node->inputs[2] = drawn->times;
   node->inputs[3] = graph->diffusion.schedule;
   node->outputs[0] = noisy;
-  projection.weight =
-      qm_build_parameter (builder, QM_INITIAL_UNIFORM, builder->options->type,
-                          4,
-                          (int64_t[]){ hidden, config->channels, side, side },
-                          "x_embedder.proj.weight");
-  qm_graph_initial (graph, QM_INITIAL_UNIFORM,
-                    (double[QM_INITIAL_AMOUNTS]){
-                        sqrt (6.0 / (double) (elements + hidden)) });
-  projection.weight = qm_graph_reshape (graph, projection.weight, 2,
-                                        (int64_t[]){ hidden, elements });
-  projection.bias = qm_build_weight (builder, QM_INITIAL_ZERO, hidden, 0,
-                                     "x_embedder.proj.", "bias");
+  projection =
+      qm_build_patch_weights (builder, &begin, hidden, config->channels, side,
+                              true, "x_embedder.proj.");
   position =
       qm_graph_value (graph, QM_ROLE_CONSTANT, QM_TYPE_F32, 2,
                       (int64_t[]){ builder->length, hidden }, "positions");
@@ -345,13 +317,8 @@ qm_build_dit (QmBuilder *builder, const QmModelConfig *model)
   Noise drawn;
 
   builder->length = qm_dit_patches (config);
-  graph->pixels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 4,
-                      (int64_t[]){ builder->batch, config->channels,
-                                   config->image_size, config->image_size },
-                      "pixel_values");
-  graph->labels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2,
-                                  (int64_t[]){ builder->batch, 1 }, "labels");
+  qm_build_image_inputs (builder, config->channels, config->image_size);
+  qm_build_class_inputs (builder);
   /* Where nothing is drawn, a label may say that there is no class. */
   graph->classes =
       builder->options->dropout ? config->classes : qm_dit_class_rows (config);

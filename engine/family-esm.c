@@ -3,7 +3,6 @@
 #include "engine/family.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* The share of tokens that are hidden in training, as ESM has it: 80 % of the
  * 15 % that are to be told. */
@@ -55,24 +54,18 @@ attend (QmBuilder *builder,
         const QmEsmConfig *config,
         const char *prefix)
 {
-  static const char *const parts[3] = { "query", "key", "value" };
+  const QmNamesOf names = { prefix,
+                            { "attention.self.query", "attention.self.key",
+                              "attention.self.value" } };
   const QmRope rope = { .theta = config->rope_theta, .amplitude = 1 };
   int64_t hidden = config->hidden_size, n = config->heads, width = hidden / n;
   QmHeads heads = { .scale = 1 / sqrt ((double) width),
                     .dropout = config->attention_dropout };
-  char names[3][128];
   QmAffine dense;
 
-  for (int i = 0; i < 3; i++)
-    snprintf (names[i], sizeof names[i], "%sattention.self.%s", prefix,
-              parts[i]);
-  x = qm_build_qkv (builder, x, hidden, true,
-                    (const char *[]){ names[0], names[1], names[2] }, NULL);
-  x = qm_build_rotated (builder, x, qm_build_rotary (builder, &rope, width),
-                        3 * n, 2 * n, width);
-  heads.q = qm_build_heads_of (builder, x, 3 * hidden, 0, n, width);
-  heads.k = qm_build_heads_of (builder, x, 3 * hidden, hidden, n, width);
-  heads.v = qm_build_heads_of (builder, x, 3 * hidden, 2 * hidden, n, width);
+  x = qm_build_qkv (builder, x, hidden, true, &names, NULL);
+  qm_build_packed_heads (builder, x, qm_build_rotary (builder, &rope, width), n,
+                         n, width, &heads);
   dense = qm_build_linear_weights (builder, hidden, hidden, true, prefix,
                                    "attention.output.dense");
   x = qm_build_linear (builder, qm_build_heads (builder, &heads), &dense);
@@ -91,10 +84,8 @@ feed_forward (QmBuilder *builder,
   QmAffine down = qm_build_linear_weights (builder, hidden, inner, true, prefix,
                                            "output.dense");
 
-  x = qm_build_activation (builder, qm_build_linear (builder, x, &up),
-                           QM_ACTIVATION_GELU);
-  return qm_build_dropout (builder, qm_build_linear (builder, x, &down),
-                           config->hidden_dropout);
+  return qm_build_mlp (builder, x, &up, QM_ACTIVATION_GELU, &down,
+                       config->hidden_dropout);
 }
 
 static QmValueId
@@ -105,14 +96,14 @@ layer (QmBuilder *builder,
        const char *prefix)
 {
   const QmEsmConfig *config = &model->esm;
-  QmType product = builder->options->type, sum = builder->options->residual;
+  QmType product = builder->options->type;
   QmValueId y =
       norm (builder, x, config, prefix, "attention.LayerNorm", product);
 
-  x = qm_build_add (builder, x, attend (builder, y, config, prefix), sum);
+  x = qm_build_residual (builder, x, attend (builder, y, config, prefix));
   y = norm (builder, x, config, prefix, "LayerNorm", product);
-  return qm_build_add (builder, x, feed_forward (builder, y, config, prefix),
-                       sum);
+  return qm_build_residual (builder, x,
+                            feed_forward (builder, y, config, prefix));
 }
 
 static void

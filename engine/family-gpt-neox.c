@@ -81,12 +81,9 @@ feed_forward (QmBuilder *builder,
   QmAffine down = qm_build_linear_weights (builder, config->hidden_size,
                                            config->intermediate_size, true,
                                            prefix, "mlp.dense_4h_to_h");
-  QmValueId inner =
-      qm_build_activation (builder, qm_build_linear (builder, x, &up),
-                           config->activation);
 
-  return qm_build_dropout (builder, qm_build_linear (builder, inner, &down),
-                           config->hidden_dropout);
+  return qm_build_mlp (builder, x, &up, config->activation, &down,
+                       config->hidden_dropout);
 }
 
 static QmValueId
@@ -97,7 +94,6 @@ layer (QmBuilder *builder,
        const char *prefix)
 {
   const QmGptNeoxConfig *config = &model->gpt_neox;
-  QmType type = builder->options->residual;
   double epsilon = config->layer_norm_eps;
   QmAffine before = qm_build_norm_weights (builder, config->hidden_size, true,
                                            prefix, "input_layernorm");
@@ -112,15 +108,15 @@ layer (QmBuilder *builder,
     {
       y = feed_forward (builder, qm_build_norm (builder, x, &after, epsilon),
                         config, prefix);
-      sum = qm_build_add (builder, x, attended, type);
+      sum = qm_build_residual (builder, x, attended);
     }
   else
     {
-      sum = qm_build_add (builder, x, attended, type);
+      sum = qm_build_residual (builder, x, attended);
       y = feed_forward (builder, qm_build_norm (builder, sum, &after, epsilon),
                         config, prefix);
     }
-  return qm_build_add (builder, sum, y, type);
+  return qm_build_residual (builder, sum, y);
 }
 
 void

@@ -39,34 +39,6 @@ norm (QmBuilder *builder,
 }
 
 static QmValueId
-positions (QmBuilder *builder)
-{
-  QmGraph *graph = builder->graph;
-  QmValueId y = qm_graph_like (graph, graph->ids, QM_ROLE_TEMPORARY,
-                               QM_TYPE_I32, "positions");
-  QmNode *node = qm_graph_append (graph, QM_OP_POSITIONS);
-
-  node->attributes.padding = -1;
-  node->inputs[0] = graph->ids;
-  node->outputs[0] = y;
-  return y;
-}
-
-/* Part 0, 1 or 2 of queries, keys and values, as [B, H, S, D]. */
-static QmValueId
-part (QmBuilder *builder, QmValueId packed, const QmGpt2Config *config, int i)
-{
-  int64_t width = config->hidden_size / config->heads;
-  int64_t row = 3 * config->hidden_size;
-
-  return qm_graph_view (builder->graph, packed, 4,
-                        (int64_t[]){ builder->batch, config->heads,
-                                     builder->length, width },
-                        (int64_t[]){ builder->length * row, width, row, 1 },
-                        i * config->hidden_size);
-}
-
-static QmValueId
 attend (QmBuilder *builder,
         QmValueId x,
         const QmGpt2Config *config,
@@ -87,9 +59,8 @@ attend (QmBuilder *builder,
   if (config->scale_by_layer)
     heads.scale /= (double) (index + 1);
   x = qm_build_linear (builder, x, &qkv);
-  heads.q = part (builder, x, config, 0);
-  heads.k = part (builder, x, config, 1);
-  heads.v = part (builder, x, config, 2);
+  qm_build_packed_heads (builder, x, QM_NO_VALUE, config->heads, config->heads,
+                         hidden / config->heads, &heads);
   x = qm_build_linear (builder, qm_build_heads (builder, &heads), &dense);
   return qm_build_dropout (builder, x, config->hidden_dropout);
 }
@@ -106,10 +77,8 @@ feed_forward (QmBuilder *builder,
       linear_weights (builder, config->hidden_size, config->intermediate_size,
                       prefix, "mlp.c_proj");
 
-  x = qm_build_activation (builder, qm_build_linear (builder, x, &up),
-                           config->activation);
-  return qm_build_dropout (builder, qm_build_linear (builder, x, &down),
-                           config->hidden_dropout);
+  return qm_build_mlp (builder, x, &up, config->activation, &down,
+                       config->hidden_dropout);
 }
 
 static QmValueId
@@ -120,14 +89,13 @@ layer (QmBuilder *builder,
        const char *prefix)
 {
   const QmGpt2Config *config = &model->gpt2;
-  QmType type = builder->options->residual;
   QmValueId y = norm (builder, x, config, prefix, "ln_1");
 
-  x = qm_build_add (builder, x, attend (builder, y, config, index, prefix),
-                    type);
+  x = qm_build_residual (builder, x,
+                         attend (builder, y, config, index, prefix));
   y = norm (builder, x, config, prefix, "ln_2");
-  return qm_build_add (builder, x, feed_forward (builder, y, config, prefix),
-                       type);
+  return qm_build_residual (builder, x,
+                            feed_forward (builder, y, config, prefix));
 }
 
 void
@@ -145,10 +113,10 @@ qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model)
   places = qm_build_weight (builder, QM_INITIAL_NORMAL, config->max_positions,
                             config->hidden_size, "transformer.", "wpe.weight");
   x = qm_build_embedding (builder, graph->ids, words, -1, type);
-  x = qm_build_add (builder, x,
-                    qm_build_embedding (builder, positions (builder), places,
-                                        -1, type),
-                    type);
+  x = qm_build_residual (builder, x,
+                         qm_build_embedding (builder,
+                                             qm_build_positions (builder, -1),
+                                             places, -1, type));
   x = qm_build_dropout (builder, x, config->embedding_dropout);
   x = qm_build_layers (builder, x, model, config->layers, "transformer.h.",
                        layer);

@@ -220,7 +220,7 @@ leave (QmBuilder *builder,
 {
   if (half->after != NULL)
     y = norm (builder, y, config, prefix, half->after);
-  return qm_build_add (builder, x, y, builder->options->residual);
+  return qm_build_residual (builder, x, y);
 }
 
 static QmValueId

@@ -27,25 +27,13 @@ hide (QmBuilder *builder, const QmMaeConfig *config)
                 .all = qm_mae_patches (config),
                 .keeps = qm_mae_kept (config) };
   int64_t batch = builder->batch;
-  QmNode *node;
 
   mask.kept = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
                               (int64_t[]){ batch, mask.keeps }, "kept patches");
   mask.places =
       qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
                       (int64_t[]){ batch, mask.all }, "places of patches");
-  if (!builder->options->dropout)
-    graph->noise = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 2,
-                                   (int64_t[]){ batch, mask.all }, "noise");
-  node = qm_graph_append (graph, QM_OP_MASK_PATCHES);
-  node->inputs[0] = graph->noise;
-  if (builder->options->dropout)
-    {
-      node->attributes.site = qm_graph_site (graph);
-      node->inputs[1] = graph->rng;
-    }
-  node->outputs[0] = mask.kept;
-  node->outputs[1] = mask.places;
+  qm_build_mask (builder, batch, mask.all, mask.kept, mask.places);
   return mask;
 }
 
@@ -82,27 +70,18 @@ token_weights (QmBuilder *builder, int64_t features, const char *name)
 static QmValueId
 embed_patches (QmBuilder *builder, const QmMaeConfig *config, const Mask *mask)
 {
-  QmGraph *graph = builder->graph;
   int64_t side = config->patch_size, hidden = config->hidden_size;
   int64_t elements = config->channels * side * side;
-  const char *prefix = "vit.embeddings.patch_embeddings.projection.";
-  double bound = sqrt (6.0 / (double) (elements + hidden));
-  QmAffine projection;
+  QmBeginning begin = qm_build_glorot (elements, hidden);
+  QmAffine projection =
+      qm_build_patch_weights (builder, &begin, hidden, config->channels, side,
+                              true,
+                              "vit.embeddings.patch_embeddings.projection.");
 
-  projection.weight =
-      qm_build_parameter (builder, QM_INITIAL_UNIFORM, builder->options->type,
-                          4,
-                          (int64_t[]){ hidden, config->channels, side, side },
-                          "vit.embeddings.patch_embeddings.projection.weight");
-  qm_graph_initial (graph, QM_INITIAL_UNIFORM,
-                    (double[QM_INITIAL_AMOUNTS]){ bound });
-  projection.weight = qm_graph_reshape (graph, projection.weight, 2,
-                                        (int64_t[]){ hidden, elements });
-  projection.bias =
-      qm_build_weight (builder, QM_INITIAL_ZERO, hidden, 0, prefix, "bias");
-  return qm_build_linear (
-      builder, qm_build_patches (builder, graph->pixels, mask->kept, side),
-      &projection);
+  return qm_build_linear (builder,
+                          qm_build_patches (builder, builder->graph->pixels,
+                                            mask->kept, side),
+                          &projection);
 }
 
 static QmValueId
@@ -250,11 +229,7 @@ qm_build_mae (QmBuilder *builder, const QmModelConfig *model)
   QmGraph *graph = builder->graph;
   Mask mask;
 
-  graph->pixels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 4,
-                      (int64_t[]){ builder->batch, config->channels,
-                                   config->image_size, config->image_size },
-                      "pixel_values");
+  qm_build_image_inputs (builder, config->channels, config->image_size);
   mask = hide (builder, config);
   graph->logits =
       decode (builder, encode (builder, config, &mask), config, &mask);

@@ -32,13 +32,6 @@ parameter (QmBuilder *builder,
   return qm_build_parameter (builder, initial, type, rank, shape, text);
 }
 
-static void
-begin_with (QmBuilder *builder, QmInitial initial, double amount)
-{
-  qm_graph_initial (builder->graph, initial,
-                    (double[QM_INITIAL_AMOUNTS]){ amount });
-}
-
 static QmAffine
 norm_weights (QmBuilder *builder,
               int64_t size,
@@ -62,10 +55,10 @@ declare_time_steps (QmBuilder *builder,
       parameter (builder, QM_INITIAL_UNIFORM, builder->options->type, 2,
                  (int64_t[]){ config->inner_size, config->time_step_rank },
                  prefix, "dt_proj.weight");
-  begin_with (builder,
-              config->time_step_random ? QM_INITIAL_UNIFORM
-                                       : QM_INITIAL_CONSTANT,
-              config->time_step_scale / sqrt ((double) config->time_step_rank));
+  qm_build_begin (
+      builder,
+      config->time_step_random ? QM_INITIAL_UNIFORM : QM_INITIAL_CONSTANT,
+      config->time_step_scale / sqrt ((double) config->time_step_rank));
   mixer->steps.bias = parameter (builder, QM_INITIAL_TIME_STEPS, QM_TYPE_F32, 1,
                                  &config->inner_size, prefix, "dt_proj.bias");
   qm_graph_initial (builder->graph, QM_INITIAL_TIME_STEPS,
@@ -91,7 +84,7 @@ declare (QmBuilder *builder,
   mixer->convolution.weight =
       parameter (builder, QM_INITIAL_UNIFORM, builder->options->type, 3,
                  (int64_t[]){ inner, 1, kernel }, prefix, "conv1d.weight");
-  begin_with (builder, QM_INITIAL_UNIFORM, 1 / sqrt ((double) kernel));
+  qm_build_begin (builder, QM_INITIAL_UNIFORM, 1 / sqrt ((double) kernel));
   mixer->convolution.bias = QM_NO_VALUE;
   if (config->use_conv_bias)
     mixer->convolution.bias = qm_build_weight (builder, QM_INITIAL_ZERO, inner,
@@ -108,7 +101,7 @@ declare (QmBuilder *builder,
   mixer->out.weight =
       qm_build_weight (builder, QM_INITIAL_UNIFORM, config->hidden_size, inner,
                        prefix, "out_proj.weight");
-  begin_with (builder, QM_INITIAL_UNIFORM, bound);
+  qm_build_begin (builder, QM_INITIAL_UNIFORM, bound);
   mixer->out.bias = QM_NO_VALUE;
   if (config->use_bias)
     mixer->out.bias =

@@ -45,10 +45,7 @@ attend (QmBuilder *builder,
                        width);
 
   x = qm_build_linear (builder, x, &qkv);
-  x = qm_build_rotated (builder, x, table, 3 * n, 2 * n, width);
-  heads.q = qm_build_heads_of (builder, x, 3 * hidden, 0, n, width);
-  heads.k = qm_build_heads_of (builder, x, 3 * hidden, hidden, n, width);
-  heads.v = qm_build_heads_of (builder, x, 3 * hidden, 2 * hidden, n, width);
+  qm_build_packed_heads (builder, x, table, n, n, width, &heads);
   x = qm_build_linear (builder, qm_build_heads (builder, &heads), &output);
   return qm_build_dropout (builder, x, config->attention_dropout);
 }
@@ -81,16 +78,16 @@ layer (QmBuilder *builder,
        const char *prefix)
 {
   const QmModernBertConfig *config = &model->modernbert;
-  QmType product = builder->options->type, sum = builder->options->residual;
+  QmType product = builder->options->type;
   QmValueId y = index == 0
                     ? qm_build_cast (builder, x, product)
                     : norm (builder, x, config, prefix, "attn_norm", product);
 
-  x = qm_build_add (builder, x, attend (builder, y, config, index, prefix),
-                    sum);
+  x = qm_build_residual (builder, x,
+                         attend (builder, y, config, index, prefix));
   y = norm (builder, x, config, prefix, "mlp_norm", product);
-  return qm_build_add (builder, x, feed_forward (builder, y, config, prefix),
-                       sum);
+  return qm_build_residual (builder, x,
+                            feed_forward (builder, y, config, prefix));
 }
 
 static void

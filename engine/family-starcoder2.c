@@ -53,10 +53,8 @@ feed_forward (QmBuilder *builder,
       qm_build_linear_weights (builder, hidden, inner, config->use_bias, prefix,
                                "mlp.c_proj");
 
-  x = qm_build_activation (builder, qm_build_linear (builder, x, &up),
-                           config->activation);
-  return qm_build_dropout (builder, qm_build_linear (builder, x, &down),
-                           config->hidden_dropout);
+  return qm_build_mlp (builder, x, &up, config->activation, &down,
+                       config->hidden_dropout);
 }
 
 static QmValueId
@@ -67,13 +65,12 @@ layer (QmBuilder *builder,
        const char *prefix)
 {
   const QmStarcoder2Config *config = &model->starcoder2;
-  QmType type = builder->options->residual;
   QmValueId y = norm (builder, x, config, prefix, "input_layernorm");
 
-  x = qm_build_add (builder, x, attend (builder, y, config, prefix), type);
+  x = qm_build_residual (builder, x, attend (builder, y, config, prefix));
   y = norm (builder, x, config, prefix, "post_attention_layernorm");
-  return qm_build_add (builder, x, feed_forward (builder, y, config, prefix),
-                       type);
+  return qm_build_residual (builder, x,
+                            feed_forward (builder, y, config, prefix));
 }
 
 void

@@ -108,6 +108,47 @@ QmAffine qm_build_linear_weights (QmBuilder *builder,
                                   bool bias,
                                   const char *prefix,
                                   const char *name);
+/* How a weight begins that is not normal as the recipe has it. */
+typedef struct QmBeginning
+{
+  QmInitial initial;
+  double amount; /* deviation, bound or value */
+} QmBeginning;
+
+/* Uniform, as Glorot and Bengio (2010) have it. */
+QmBeginning qm_build_glorot (int64_t in, int64_t out);
+
+/* Has the parameter that was declared last begin so. */
+void qm_build_begin (QmBuilder *builder, QmInitial initial, double amount);
+
+/* The same of a weight that begins as `begin` says; NULL: as the recipe does.
+ */
+QmAffine qm_build_linear_begun (QmBuilder *builder,
+                                const QmBeginning *begin,
+                                int64_t out,
+                                int64_t in,
+                                bool bias,
+                                const char *prefix,
+                                const char *name);
+
+/* A convolution that does not overlap, [out, channels, side, side] in files, as
+ * the linear layer of qm_build_patches() that it is; "weight" and "bias" follow
+ * the prefix.  `begin` may be NULL. */
+QmAffine qm_build_patch_weights (QmBuilder *builder,
+                                 const QmBeginning *begin,
+                                 int64_t out,
+                                 int64_t channels,
+                                 int64_t side,
+                                 bool bias,
+                                 const char *prefix);
+
+/* Gives the `n` parameters that were declared last another name as well, where
+ * it differs: `prefix`, `name`, and ".weight" or what theirs end with. */
+void qm_build_alias (QmBuilder *builder,
+                     size_t n,
+                     const char *prefix,
+                     const char *name);
+
 QmAffine qm_build_norm_weights (QmBuilder *builder,
                                 int64_t size,
                                 bool bias,
@@ -260,15 +301,32 @@ QmValueId qm_build_stack (QmBuilder *builder,
                           int n,
                           const char *what);
 
+/* Names of three parameters: each a prefix and what follows. */
+typedef struct QmNamesOf
+{
+  const char *prefix;
+  const char *parts[3];
+} QmNamesOf;
+
 /* Query, key and value of separate layers, as one value that
- * qm_build_attention() takes.  Names are those of the three layers, `aliases`
- * may be NULL. */
+ * qm_build_attention() takes; `aliases` may be NULL. */
 QmValueId qm_build_qkv (QmBuilder *builder,
                         QmValueId x,
                         int64_t hidden,
                         bool bias,
-                        const char *const names[3],
-                        const char *const aliases[3]);
+                        const QmNamesOf *names,
+                        const QmNamesOf *aliases);
+
+/* Of rows with `queries` heads of queries, then `keys` of keys and as many of
+ * values: sets q, k and v of `heads`, queries and keys turned by a `table`, if
+ * there is one. */
+void qm_build_packed_heads (QmBuilder *builder,
+                            QmValueId packed,
+                            QmValueId table,
+                            int64_t queries,
+                            int64_t keys,
+                            int64_t width,
+                            QmHeads *heads);
 
 /* Query, key and value of separate layers, PREFIXself_attn.q_proj and so on,
  * with `keys` heads of keys and of values for `queries` heads of queries, side
@@ -299,6 +357,34 @@ QmValueId qm_build_vocab_bias (QmBuilder *builder,
 /* Declares the inputs of a model of text: ids, and labels. */
 void qm_build_text_inputs (QmBuilder *builder);
 
+/* Of a model of images: pixels [B, channels, size, size]; and a class each. */
+void qm_build_image_inputs (QmBuilder *builder, int64_t channels, int64_t size);
+void qm_build_class_inputs (QmBuilder *builder);
+
+/* Positions of the tokens, i32 [B, S], in those that are not `padding`, which
+ * may be -1. */
+QmValueId qm_build_positions (QmBuilder *builder, int64_t padding);
+
+/* Picks patches of each image by chance, or, without dropout, by noise that is
+ * an input: which (i32 [images, K]), and the places of all, as
+ * QM_OP_MASK_PATCHES has them. */
+void qm_build_mask (QmBuilder *builder,
+                    int64_t images,
+                    int64_t patches,
+                    QmValueId picked,
+                    QmValueId places);
+
+/* x + y, in the type of the sum that runs through a model. */
+QmValueId qm_build_residual (QmBuilder *builder, QmValueId x, QmValueId y);
+
+/* The MLP of a layer: down (activation (up (x))), and dropout. */
+QmValueId qm_build_mlp (QmBuilder *builder,
+                        QmValueId x,
+                        const QmAffine *up,
+                        QmActivation activation,
+                        const QmAffine *down,
+                        double dropout);
+
 /* What one layer makes of `x`; names begin with `prefix`. */
 typedef QmValueId (*QmBuildLayer) (QmBuilder *builder,
                                    QmValueId x,
@@ -324,6 +410,12 @@ void qm_build_next_token (QmBuilder *builder,
                           bool tied,
                           const char *name,
                           const char *alias);
+
+/* The end of a classifier of `x`, [B, width]. */
+void qm_build_classifier (QmBuilder *builder,
+                          QmValueId x,
+                          int64_t classes,
+                          int64_t width);
 
 /* Experts of a layer, `count`, of which `per_token` are for each token. */
 typedef struct QmExperts

@@ -28,13 +28,15 @@ add_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   qm_gradient_give (g, node->inputs[1], dy);
 }
 
-/* dx = op (dy, second input of the gradient). */
+/* dx = op (dy, second input of the gradient, third), of which there may be
+ * none. */
 static void
-pointwise (QmGradients *g,
-           QmGraph *graph,
-           const QmNode *node,
-           QmOp op,
-           QmValueId second)
+one_rule (QmGradients *g,
+          QmGraph *graph,
+          const QmNode *node,
+          QmOp op,
+          QmValueId second,
+          QmValueId third)
 {
   QmValueId dy = qm_gradient_of (g, node->outputs[0]);
   QmValueId dx = qm_gradient_place (g, node->inputs[0]);
@@ -45,7 +47,18 @@ pointwise (QmGradients *g,
   backward = append (graph, op, node);
   backward->inputs[0] = dy;
   backward->inputs[1] = second;
+  backward->inputs[2] = third;
   backward->outputs[0] = dx;
+}
+
+static void
+pointwise (QmGradients *g,
+           QmGraph *graph,
+           const QmNode *node,
+           QmOp op,
+           QmValueId second)
+{
+  one_rule (g, graph, node, op, second, QM_NO_VALUE);
 }
 
 static void
@@ -181,30 +194,7 @@ gate_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 static void
 repeat_heads_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
-  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
-  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
-  QmNode *backward;
-
-  if (dx == QM_NO_VALUE)
-    return;
-  backward = append (graph, QM_OP_REPEAT_HEADS_BACKWARD, node);
-  backward->inputs[0] = dy;
-  backward->outputs[0] = dx;
-}
-
-/* The same matrices, transposed. */
-static QmValueId
-transposed (QmGraph *graph, QmValueId id)
-{
-  QmTensor t;
-
-  if (graph->status != QM_OK || id == QM_NO_VALUE)
-    return QM_NO_VALUE;
-  t = *qm_graph_tensor (graph, id);
-  return qm_graph_view (
-      graph, id, 4,
-      (int64_t[]){ t.shape[0], t.shape[1], t.shape[3], t.shape[2] },
-      (int64_t[]){ t.stride[0], t.stride[1], t.stride[3], t.stride[2] }, 0);
+  pointwise (g, graph, node, QM_OP_REPEAT_HEADS_BACKWARD, QM_NO_VALUE);
 }
 
 static void
@@ -234,7 +224,7 @@ matmul_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   QmValueId a = node->inputs[0], b = node->inputs[1];
   QmValueId dc = qm_gradient_of (g, node->outputs[0]);
   QmValueId da = qm_gradient_place (g, a), db;
-  QmValueId other = transposed (graph, b);
+  QmValueId other = qm_graph_turned (graph, b);
 
   if (causal != QM_CAUSAL_NONE && causal != QM_CAUSAL_RESULT
       && causal != QM_CAUSAL_LOWER)
@@ -251,13 +241,13 @@ matmul_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
     return;
   if (causal == QM_CAUSAL_RESULT)
     {
-      db = transposed (graph, db);
-      other = transposed (graph, dc);
+      db = qm_graph_turned (graph, db);
+      other = qm_graph_turned (graph, dc);
       append_matmul (graph, node, QM_CAUSAL_UPPER, other, a, db);
     }
   else
     {
-      other = transposed (graph, a);
+      other = qm_graph_turned (graph, a);
       append_matmul (graph, node,
                      causal == QM_CAUSAL_LOWER ? QM_CAUSAL_UPPER
                                                : QM_CAUSAL_NONE,
@@ -398,16 +388,7 @@ embedding_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 static void
 token_dropout_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
-  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
-  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
-  QmNode *backward;
-
-  if (dx == QM_NO_VALUE)
-    return;
-  backward = append (graph, QM_OP_TOKEN_DROPOUT, node);
-  backward->inputs[0] = dy;
-  backward->inputs[1] = node->inputs[1];
-  backward->outputs[0] = dx;
+  pointwise (g, graph, node, QM_OP_TOKEN_DROPOUT, node->inputs[1]);
 }
 
 static void
@@ -486,30 +467,13 @@ hide_rows_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 static void
 pick_rows_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
-  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
-  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
-  QmNode *backward;
-
-  if (dx == QM_NO_VALUE)
-    return;
-  backward = append (graph, QM_OP_PICK_ROWS_BACKWARD, node);
-  backward->inputs[0] = dy;
-  backward->inputs[1] = node->inputs[2];
-  backward->outputs[0] = dx;
+  pointwise (g, graph, node, QM_OP_PICK_ROWS_BACKWARD, node->inputs[2]);
 }
 
 static void
 patchify_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
-  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
-  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
-  QmNode *backward;
-
-  if (dx == QM_NO_VALUE)
-    return;
-  backward = append (graph, QM_OP_UNPATCHIFY, node);
-  backward->inputs[0] = dy;
-  backward->outputs[0] = dx;
+  pointwise (g, graph, node, QM_OP_UNPATCHIFY, QM_NO_VALUE);
 }
 
 static void
@@ -586,37 +550,18 @@ selective_scan_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 static void
 route_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
-  QmValueId dweights = qm_gradient_of (g, node->outputs[0]);
-  QmValueId dlogits = qm_gradient_place (g, node->inputs[0]);
-  QmNode *backward;
-
-  if (dlogits == QM_NO_VALUE)
-    return;
-  backward = append (graph, QM_OP_ROUTE_BACKWARD, node);
-  backward->inputs[0] = dweights;
-  backward->inputs[1] = node->inputs[0];
-  backward->inputs[2] = node->outputs[1];
-  backward->outputs[0] = dlogits;
+  one_rule (g, graph, node, QM_OP_ROUTE_BACKWARD, node->inputs[0],
+            node->outputs[1]);
 }
 
 /* Each is the other's gradient. */
 static void
 rows_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
-  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
-  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
-  QmNode *backward;
-
-  if (dx == QM_NO_VALUE)
-    return;
-  backward = append (graph,
-                     node->op == QM_OP_GATHER_ROWS ? QM_OP_COMBINE_ROWS
-                                                   : QM_OP_GATHER_ROWS,
-                     node);
-  backward->inputs[0] = dy;
-  backward->inputs[1] = node->inputs[1];
-  backward->inputs[2] = node->inputs[2];
-  backward->outputs[0] = dx;
+  one_rule (g, graph, node,
+            node->op == QM_OP_GATHER_ROWS ? QM_OP_COMBINE_ROWS
+                                          : QM_OP_GATHER_ROWS,
+            node->inputs[1], node->inputs[2]);
 }
 
 static void

@@ -510,14 +510,23 @@ qm_graph_same_view (const QmGraph *graph, QmValueId a, QmValueId b)
     return false;
   x = &graph->values[a];
   y = &graph->values[b];
-  if (x->owner != y->owner || x->offset != y->offset
-      || x->tensor.type != y->tensor.type
-      || !qm_tensor_same_shape (&x->tensor, &y->tensor))
-    return false;
-  for (int32_t i = 0; i < x->tensor.rank; i++)
-    if (x->tensor.stride[i] != y->tensor.stride[i])
-      return false;
-  return true;
+  return x->owner == y->owner && x->offset == y->offset
+         && x->tensor.type == y->tensor.type
+         && qm_tensor_same_strides (&x->tensor, &y->tensor);
+}
+
+QmValueId
+qm_graph_turned (QmGraph *graph, QmValueId matrices)
+{
+  QmTensor t;
+
+  if (graph->status != QM_OK || matrices == QM_NO_VALUE)
+    return QM_NO_VALUE;
+  t = *qm_graph_tensor (graph, matrices);
+  return qm_graph_view (
+      graph, matrices, 4,
+      (int64_t[]){ t.shape[0], t.shape[1], t.shape[3], t.shape[2] },
+      (int64_t[]){ t.stride[0], t.stride[1], t.stride[3], t.stride[2] }, 0);
 }
 
 QmValueId

@@ -296,6 +296,9 @@ qm_graph_tensor (const QmGraph *graph, QmValueId id)
   return &graph->values[id].tensor;
 }
 
+/* Matrices [.., .., rows, columns] as [.., .., columns, rows]. */
+QmValueId qm_graph_turned (QmGraph *graph, QmValueId matrices);
+
 /* Whether two ids mean the same elements in the same shape and type. */
 bool qm_graph_same_view (const QmGraph *graph, QmValueId a, QmValueId b);
 

@@ -394,7 +394,7 @@ make_streams (QmHostSide *side, QmError *error)
 static QmStatus
 make_threads (QmHostSide *side, QmError *error)
 {
-  bool gpu = qm_device_info (side->device)->target.kind == QM_DEVICE_CUDA;
+  bool gpu = qm_target_is_gpu (&qm_device_info (side->device)->target);
   int count = qm_threads_available ();
   QmStatus status = qm_threads_new (gpu && count > 2 ? count - 1 : count, gpu,
                                     &side->threads, error);

@@ -269,7 +269,7 @@ heat (Measurement *m, double begin, double seconds, QmError *error)
   bool more = !busy_until (m, begin + seconds);
   QmStatus status = QM_OK;
 
-  if (qm_device_info (m->device)->target.kind != QM_DEVICE_CUDA)
+  if (!qm_target_is_gpu (&qm_device_info (m->device)->target))
     return QM_OK;
   status = qm_event_record (m->device, stream, m->events[0], error);
   if (status == QM_OK)

@@ -54,13 +54,9 @@ same_layout (const QmGraph *graph, QmValueId a, QmValueId b)
 
   if (x->offset != y->offset
       || qm_type_size (x->tensor.type) != qm_type_size (y->tensor.type)
-      || graph->values[x->owner].room != graph->values[y->owner].room
-      || !qm_tensor_same_shape (&x->tensor, &y->tensor))
+      || graph->values[x->owner].room != graph->values[y->owner].room)
     return false;
-  for (int32_t i = 0; i < x->tensor.rank; i++)
-    if (x->tensor.stride[i] != y->tensor.stride[i])
-      return false;
-  return true;
+  return qm_tensor_same_strides (&x->tensor, &y->tensor);
 }
 
 static bool

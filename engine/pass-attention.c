@@ -48,18 +48,6 @@ match (const QmUses *uses, QmGraph *graph, QmNode *last, Pattern *pattern)
   return (pattern->keys == NULL) == (pattern->values == NULL);
 }
 
-/* Keys as rows, from keys as columns. */
-static QmValueId
-key_rows (QmGraph *graph, QmValueId columns)
-{
-  QmTensor t = *qm_graph_tensor (graph, columns);
-
-  return qm_graph_view (
-      graph, columns, 4,
-      (int64_t[]){ t.shape[0], t.shape[1], t.shape[3], t.shape[2] },
-      (int64_t[]){ t.stride[0], t.stride[1], t.stride[3], t.stride[2] }, 0);
-}
-
 /* The last node becomes the operator, the others are removed. */
 static void
 rewrite (QmGraph *graph, const Pattern *pattern)
@@ -85,7 +73,7 @@ rewrite (QmGraph *graph, const Pattern *pattern)
     }
   else
     {
-      node.inputs[1] = key_rows (graph, pattern->scores->inputs[1]);
+      node.inputs[1] = qm_graph_turned (graph, pattern->scores->inputs[1]);
       node.inputs[2] = pattern->product->inputs[1];
     }
   if (pattern->dropout != NULL)

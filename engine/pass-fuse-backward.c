@@ -141,29 +141,14 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *add)
   *add = fused;
 }
 
-typedef void (*Fusion) (const QmUses *uses, QmGraph *graph, QmNode *node);
-
-static QmStatus
-apply (QmGraph *graph, Fusion fusion, QmError *error)
-{
-  QmUses uses;
-  QmStatus status = qm_uses_find (graph, &uses, error);
-
-  for (size_t i = 0; status == QM_OK && i < graph->n_nodes; i++)
-    fusion (&uses, graph, &graph->nodes[i]);
-  qm_uses_clear (&uses);
-  qm_graph_sweep (graph);
-  return status;
-}
-
 QmStatus
 qm_pass_fuse_backward (QmGraph *graph, QmError *error)
 {
   QmStatus status;
 
   fuse_bias (graph);
-  status = apply (graph, fuse_activation, error);
+  status = qm_uses_each (graph, fuse_activation, error);
   if (status == QM_OK)
-    status = apply (graph, fuse_sum, error);
+    status = qm_uses_each (graph, fuse_sum, error);
   return status;
 }

@@ -307,21 +307,6 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
         graph->values[fused.inputs[3]].tensor.type;
 }
 
-typedef void (*Fusion) (const QmUses *uses, QmGraph *graph, QmNode *node);
-
-static QmStatus
-apply (QmGraph *graph, Fusion fusion, QmError *error)
-{
-  QmUses uses;
-  QmStatus status = qm_uses_find (graph, &uses, error);
-
-  for (size_t i = 0; status == QM_OK && i < graph->n_nodes; i++)
-    fusion (&uses, graph, &graph->nodes[i]);
-  qm_uses_clear (&uses);
-  qm_graph_sweep (graph);
-  return status;
-}
-
 QmStatus
 qm_pass_fuse_forward (QmGraph *graph, QmError *error)
 {
@@ -331,12 +316,12 @@ qm_pass_fuse_forward (QmGraph *graph, QmError *error)
   for (size_t i = 0; i < graph->n_nodes; i++)
     fuse_second_norm (graph, graph->nodes, i);
   qm_graph_sweep (graph);
-  status = apply (graph, fuse_activation, error);
+  status = qm_uses_each (graph, fuse_activation, error);
   if (status == QM_OK)
-    status = apply (graph, fuse_layer_scale, error);
+    status = qm_uses_each (graph, fuse_layer_scale, error);
   if (status == QM_OK)
-    status = apply (graph, fuse_sum, error);
+    status = qm_uses_each (graph, fuse_sum, error);
   if (status == QM_OK)
-    status = apply (graph, fuse_cast, error);
+    status = qm_uses_each (graph, fuse_cast, error);
   return status;
 }

@@ -59,6 +59,19 @@ qm_uses_clear (QmUses *uses)
   *uses = (QmUses){ 0 };
 }
 
+QmStatus
+qm_uses_each (QmGraph *graph, QmRewrite rewrite, QmError *error)
+{
+  QmUses uses;
+  QmStatus status = qm_uses_find (graph, &uses, error);
+
+  for (size_t i = 0; status == QM_OK && i < graph->n_nodes; i++)
+    rewrite (&uses, graph, &graph->nodes[i]);
+  qm_uses_clear (&uses);
+  qm_graph_sweep (graph);
+  return status;
+}
+
 QmNode *
 qm_uses_maker (
     const QmUses *uses, QmGraph *graph, QmValueId value, QmOp op, bool single)

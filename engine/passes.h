@@ -73,6 +73,11 @@ typedef struct QmUses
 QmStatus qm_uses_find (const QmGraph *graph, QmUses *uses, QmError *error);
 void qm_uses_clear (QmUses *uses);
 
+/* Does something with each node, with the uses that there were before, and
+ * takes those away that were removed. */
+typedef void (*QmRewrite) (const QmUses *uses, QmGraph *graph, QmNode *node);
+QmStatus qm_uses_each (QmGraph *graph, QmRewrite rewrite, QmError *error);
+
 /* The node that alone makes a temporary value, if it is of that operator and,
  * with `single`, if nothing but one input reads the value; else NULL. */
 QmNode *qm_uses_maker (

@@ -25,7 +25,7 @@ iteration_type (const QmPlan *plan)
 {
   const QmTarget *target = &plan->options.target;
 
-  return target->kind == QM_DEVICE_CUDA
+  return qm_target_is_gpu (target)
                  && qm_target_multiplies (target, QM_TYPE_BF16, false)
              ? QM_TYPE_BF16
              : QM_TYPE_F32;

@@ -127,7 +127,7 @@ qm_plan_is_short (const QmPlan *plan, uint64_t bytes, QmShortage *shortage)
   uint64_t there = plan->options.host_bytes;
 
   *shortage = (QmShortage){ false, memory->total, bytes };
-  if (plan->options.target.kind == QM_DEVICE_CPU)
+  if (!qm_target_is_gpu (&plan->options.target))
     shortage->needs += memory->host;
   if (there > 0 && memory->host > there)
     *shortage = (QmShortage){ true, memory->host, there };

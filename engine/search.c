@@ -118,7 +118,7 @@ qm_search_guess_pass (const QmModelConfig *config,
   double flops = qm_flops_train_sample (config, recipe)
                  * (double) options->micro_batch
                  * (options->checkpoint ? CHECKPOINT_FACTOR : 1);
-  bool cpu = options->target.kind == QM_DEVICE_CPU;
+  bool cpu = !qm_target_is_gpu (&options->target);
 
   if (!(peak_tflops > 0))
     peak_tflops = cpu ? GUESSED_CPU : GUESSED_GPU;
@@ -128,8 +128,8 @@ qm_search_guess_pass (const QmModelConfig *config,
 double
 qm_search_guess_overhead (const QmPlanOptions *options, const QmMemory *memory)
 {
-  return (options->target.kind == QM_DEVICE_CPU ? GUESSED_OVERHEAD_CPU
-                                                : GUESSED_OVERHEAD_GPU)
+  return (!qm_target_is_gpu (&options->target) ? GUESSED_OVERHEAD_CPU
+                                               : GUESSED_OVERHEAD_GPU)
          + (double) memory->host / GUESSED_HOST;
 }
 

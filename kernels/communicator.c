@@ -94,7 +94,7 @@ make_offer (const QmCommunicator *communicator,
 
   memset (offer, 0, sizeof *offer);
   offer->wish = (uint32_t) transport;
-  offer->is_gpu = info->target.kind == QM_DEVICE_CUDA;
+  offer->is_gpu = qm_target_is_gpu (&info->target);
   if (gethostname (offer->host, sizeof offer->host - 1) != 0)
     offer->host[0] = '\0';
   snprintf (offer->bus, sizeof offer->bus, "%s", info->bus);
@@ -298,10 +298,9 @@ qm_communicator_new (QmWorld *world,
                      QmCommunicator **communicator,
                      QmError *error)
 {
-  return qm_communicator_new_staged (world, rank, device, transport,
-                                     qm_device_info (device)->target.kind
-                                         != QM_DEVICE_CPU,
-                                     communicator, error);
+  return qm_communicator_new_staged (
+      world, rank, device, transport,
+      qm_target_is_gpu (&qm_device_info (device)->target), communicator, error);
 }
 
 void

@@ -409,6 +409,12 @@ qm_capture_free (QmDevice *device, QmCapture *capture)
 }
 
 bool
+qm_target_is_gpu (const QmTarget *target)
+{
+  return target->kind != QM_DEVICE_CPU;
+}
+
+bool
 qm_target_multiplies (const QmTarget *target, QmType type, bool tf32)
 {
   return target->kind != QM_DEVICE_CUDA || target->architecture == 0

@@ -39,6 +39,10 @@ typedef struct QmTarget
   int architecture; /* of CUDA: 10 x major + minor, as in sm_90; else 0 */
 } QmTarget;
 
+/* Whether it has memory of its own, and computes while the host does something
+ * else; who asks for a kind instead asks for what is one maker's. */
+bool qm_target_is_gpu (const QmTarget *target);
+
 /* Whether the device multiplies numbers of a type, fp32 rounded to TF32 or as
  * it is.  GPUs before compute capability 8.0 do so in fp16 and fp32 alone; of
  * one whose architecture is not known, 0, nothing is denied. */

@@ -80,6 +80,17 @@ qm_tensor_is_dense (const QmTensor *tensor)
 }
 
 bool
+qm_tensor_same_strides (const QmTensor *a, const QmTensor *b)
+{
+  if (!qm_tensor_same_shape (a, b))
+    return false;
+  for (int32_t i = 0; i < a->rank; i++)
+    if (a->stride[i] != b->stride[i])
+      return false;
+  return true;
+}
+
+bool
 qm_tensor_same_shape (const QmTensor *a, const QmTensor *b)
 {
   if (a->rank != b->rank)

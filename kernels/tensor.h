@@ -57,4 +57,7 @@ bool qm_tensor_is_dense (const QmTensor *tensor);
 /* Whether both have as many dimensions, of the same sizes. */
 bool qm_tensor_same_shape (const QmTensor *a, const QmTensor *b);
 
+/* The same, and strides as well. */
+bool qm_tensor_same_strides (const QmTensor *a, const QmTensor *b);
+
 #endif

@@ -3,6 +3,7 @@
 #include "pricing/qm-amount.h"
 
 #include "data/money.h"
+#include "pricing/words-currencies.h"
 
 #include <string.h>
 
@@ -20,64 +21,15 @@ typedef struct
   const char *codes;
 } Sign;
 
-#define DOLLARS                                                          \
-  "USD AUD CAD NZD HKD SGD TWD MXN ARS CLP COP UYU DOP BRL BMD BSD BBD " \
-  "BZD BND CUP FJD GYD JMD KYD LRD NAD NIO SBD SRD TTD XCD"
-#define CROWNS "SEK NOK DKK ISK CZK"
-#define RUPEES "INR PKR LKR NPR MUR SCR"
+#define SIGN(word, tells) { word, #tells },
+static const Sign signs[] = { QM_EACH_SIGN (SIGN) };
 
-/* Longer ones before those that they begin with. */
-static const Sign signs[] = {
-  { "US$", "USD" },     { "U$S", "USD" },      { "USD$", "USD" },
-  { "AUD$", "AUD" },    { "AU$", "AUD" },      { "A$", "AUD" },
-  { "CAD$", "CAD" },    { "CDN$", "CAD" },     { "CA$", "CAD" },
-  { "C$", "CAD NIO" },  { "NZ$", "NZD" },      { "HK$", "HKD" },
-  { "SG$", "SGD" },     { "S$", "SGD" },       { "NT$", "TWD" },
-  { "MX$", "MXN" },     { "R$", "BRL" },       { "$U", "UYU" },
-  { "$", DOLLARS },     { "€", "EUR" },        { "E£", "EGP" },
-  { "£", "GBP" },       { "¥", "JPY CNY" },    { "₹", "INR" },
-  { "₩", "KRW" },       { "₽", "RUB" },      { "₺", "TRY" },
-  { "₴", "UAH" },       { "₫", "VND" },        { "฿", "THB" },
-  { "₪", "ILS" },       { "₱", "PHP" },        { "₦", "NGN" },
-  { "₲", "PYG" },       { "₡", "CRC" },        { "₵", "GHS" },
-  { "₸", "KZT" },       { "₮", "MNT" },        { "₼", "AZN" },
-  { "₾", "GEL" },     { "₭", "LAK" },        { "៛", "KHR" },
-  { "৳", "BDT" },       { "₨", RUPEES },       { "円", "JPY" },
-  { "元", "CNY TWD" },  { "원", "KRW" },       { "zł", "PLN" },
-  { "Zł", "PLN" },      { "ZŁ", "PLN" },       { "zl", "PLN" },
-  { "Kč", "CZK" },      { "kč", "CZK" },       { "KČ", "CZK" },
-  { "Ft", "HUF" },      { "kr.", CROWNS },     { "Kr.", CROWNS },
-  { "kr", CROWNS },     { "Kr", CROWNS },      { "KR", CROWNS },
-  { "SFr.", "CHF" },    { "SFr", "CHF" },      { "Fr.", "CHF XAF XOF XPF" },
-  { "lei", "RON MDL" }, { "Lei", "RON MDL" },  { "LEI", "RON MDL" },
-  { "лв.", "BGN" },     { "лв", "BGN" },       { "грн.", "UAH" },
-  { "грн", "UAH" },     { "руб.", "RUB BYN" }, { "руб", "RUB BYN" },
-  { "р.", "RUB BYN" },  { "ден.", "MKD" },     { "ден", "MKD" },
-  { "TL", "TRY" },      { "RM", "MYR" },       { "Rp.", "IDR" },
-  { "Rp", "IDR" },      { "Rs.", RUPEES },     { "Rs", RUPEES },
-  { "R", "ZAR" },       { "S/.", "PEN" },      { "S/", "PEN" },
-  { "KSh", "KES" },     { "TSh", "TZS" },      { "USh", "UGX" },
-  { "Dhs.", "AED" },    { "Dhs", "AED" },      { "د.إ", "AED" },
-  { "ر.س", "SAR" },     { "SR", "SAR" },       { "KD", "KWD" },
-  { "د.ك", "KWD" },     { "LE", "EGP" },       { "ج.م", "EGP" },
-};
-
-/* ISO 4217, without the codes of metals, funds and tests. */
-static const char codes[] =
-    "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND "
-    "BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLF CLP CNY COP CRC CUP CVE CZK "
-    "DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD "
-    "HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF "
-    "KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LTL LVL LYD MAD MDL MGA MKD MMK "
-    "MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN "
-    "PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE "
-    "SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX "
-    "USD UYU UYW UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL";
-
-/* Codes whose lower case is no word of a language with Latin letters. */
-static const char lower_codes[] =
-    "AED AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF ILS INR JPY KRW MXN NOK "
-    "NZD PLN RUB SAR SEK SGD THB TWD UAH USD ZAR";
+/* ISO 4217, without the codes of metals, funds and tests; ... */
+#define CODE(word, tells) word " "
+static const char codes[] = QM_EACH_CODE (CODE);
+/* ... and those whose lower case is no word of a language with Latin letters.
+ */
+static const char lower_codes[] = QM_EACH_LOWER_CODE (CODE);
 
 typedef struct
 {
@@ -252,6 +204,9 @@ match_code (const char *text)
 static const Sign *
 match_sign (const char *text)
 {
+  const Sign *longest = NULL;
+  gsize most = 0;
+
   for (guint i = 0; i < G_N_ELEMENTS (signs); i++)
     {
       gsize n;
@@ -259,11 +214,14 @@ match_sign (const char *text)
       if (signs[i].sign[0] != *text)
         continue;
       n = strlen (signs[i].sign);
-      if (strncmp (text, signs[i].sign, n) == 0
+      if (n > most && strncmp (text, signs[i].sign, n) == 0
           && word_ends (g_utf8_prev_char (text + n), text + n))
-        return &signs[i];
+        {
+          longest = &signs[i];
+          most = n;
+        }
     }
-  return NULL;
+  return longest;
 }
 
 /* Of what was said before and what is said now, what both allow. */

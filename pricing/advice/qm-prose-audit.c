@@ -152,22 +152,11 @@ qm_prose_warn_about_denied (const QmCandidate *denied,
   return g_strdup_printf (_ ("Left out as impossible: %s."), claim);
 }
 
-/* The GPU types with times that only the peak could be held against, each once;
- * NULL: none. */
-static char *
-names_of_possible (const QmAdvice *advice)
+/* With times that only the peak could be held against. */
+static gboolean
+is_possible (const QmCandidate *candidate)
 {
-  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
-  g_autoptr (GString) names = g_string_new (NULL);
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  for (guint i = 0; i < n; i++)
-    if (candidates[i].verdict == QM_VERDICT_POSSIBLE
-        && g_hash_table_add (seen, (gpointer) candidates[i].gpu))
-      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "",
-                              candidates[i].gpu->name);
-  return names->len > 0 ? g_strdup (names->str) : NULL;
+  return candidate->verdict == QM_VERDICT_POSSIBLE;
 }
 
 /* What the audit could not hold against anything predicted, and why. */
@@ -178,7 +167,7 @@ qm_prose_note_audit (GStrvBuilder *builder,
 {
   const char *level = qm_question_level (question);
   const char *problem = qm_prose_problem (question, QM_FORECAST_LEVELS);
-  g_autofree char *names = names_of_possible (advice);
+  g_autofree char *names = qm_prose_gpu_names (advice, is_possible);
   g_autofree char *note = NULL;
 
   if (names == NULL || qm_forecasts_is_pending (question->forecasts))

@@ -190,9 +190,8 @@ note_count (GStrvBuilder *builder,
           count, level));
 }
 
-/* The GPU types whose predictions are of that fit, each once; NULL: none. */
-static char *
-names_of_fit (const QmAdvice *advice, QmFit fit)
+char *
+qm_prose_gpu_names (const QmAdvice *advice, QmProseIs is)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
   g_autoptr (GString) names = g_string_new (NULL);
@@ -200,12 +199,18 @@ names_of_fit (const QmAdvice *advice, QmFit fit)
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
   for (guint i = 0; i < n; i++)
-    if (candidates[i].prediction != NULL
-        && candidates[i].prediction->forecast.fit == fit
+    if (is (&candidates[i])
         && g_hash_table_add (seen, (gpointer) candidates[i].gpu))
       g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "",
                               candidates[i].gpu->name);
   return names->len > 0 ? g_strdup (names->str) : NULL;
+}
+
+static gboolean
+is_offloaded (const QmCandidate *candidate)
+{
+  return candidate->prediction != NULL
+         && candidate->prediction->forecast.fit == QM_FIT_OFFLOADING;
 }
 
 /* The most that offloading takes of a host. */
@@ -225,7 +230,7 @@ most_host_bytes (const QmAdvice *advice)
 static void
 note_offloading (GStrvBuilder *builder, const QmAdvice *advice)
 {
-  g_autofree char *names = names_of_fit (advice, QM_FIT_OFFLOADING);
+  g_autofree char *names = qm_prose_gpu_names (advice, is_offloaded);
   g_autofree char *bytes = NULL;
 
   if (names == NULL)

@@ -21,6 +21,11 @@ void qm_prose_note_predictions (GStrvBuilder *builder,
                                 const QmAdvice *advice,
                                 const QmQuestion *question);
 
+/* The GPU types of the candidates that are so, each once; NULL: none.
+ * (transfer full) (nullable) */
+typedef gboolean (*QmProseIs) (const QmCandidate *candidate);
+char *qm_prose_gpu_names (const QmAdvice *advice, QmProseIs is);
+
 /* Why one of the models of a question is not predicted at a level, or at all
  * of QM_FORECAST_LEVELS; NULL: all are. */
 const char *qm_prose_problem (const QmQuestion *question, const char *level);

@@ -10,6 +10,7 @@
 #include "pricing/formats/qm-csv-phrases.h"
 #include "pricing/formats/qm-csv-tax.h"
 #include "pricing/quotes/qm-line-thing.h"
+#include "pricing/words-quotes.h"
 
 #include <string.h>
 
@@ -23,76 +24,8 @@ typedef struct
   const char *words;
 } RowWords;
 
-static const RowWords rows[] = {
-  { QM_CSV_ROW_PAYABLE,
-    "grand total|total due|amount due|total payable|payable|total incl|"
-    "total including|total inc|gross total|total gross|invoice total|"
-    "quote total|total amount due|balance due|order total|endbetrag|endsumme|"
-    "gesamtbetrag|bruttosumme|gesamt brutto|gesamtsumme brutto|summe brutto|"
-    "zahlbetrag|rechnungsbetrag|bruttobetrag|gesamtbetrag brutto|total ttc|"
-    "montant ttc|net a payer|total a payer|total general|total con iva|"
-    "total iva incluido|importe total|total a pagar|totale ivato|"
-    "totale iva inclusa|totale da pagare|totale generale|totale complessivo|"
-    "totaal incl|totaal inclusief|te betalen|eindtotaal|total com iva|"
-    "valor a pagar|total geral|razem brutto|do zaplaty|suma brutto|"
-    "wartosc brutto|kwota brutto|lacznie brutto|total to pay|"
-    "total con impuestos|gesamtbetrag inkl|totaalbedrag incl|zu zahlen|"
-    "zahlbetrag brutto|total c iva|importe a pagar|totale a pagare|"
-    "te betalen bedrag|te voldoen|total final|kwota do "
-    "zaplaty|brutto|gross|ttc|bruto|lordo|"
-    "totale lordo|total bruto|total ttc eur|zahlbar ohne abzug|zahlbar netto|"
-    "zu bezahlen|total tvac|payable amount" },
-  { QM_CSV_ROW_NET,
-    "subtotal|sub total|net|net total|total net|net amount|total excl|"
-    "total excluding|total ex|total before tax|merchandise total|"
-    "zwischensumme|zwischentotal|nettosumme|netto|summe netto|gesamt "
-    "netto|nettobetrag|"
-    "gesamtsumme netto|warenwert|sous total|total ht|montant ht|total net|"
-    "net ht|base imponible|total sin iva|total neto|subtotale|imponibile|"
-    "totale imponibile|totale netto|totale senza iva|subtotaal|totaal excl|"
-    "totaal exclusief|nettototaal|total sem iva|total liquido|razem netto|"
-    "suma netto|wartosc netto|kwota netto|suma czesciowa|imponibile scontato|"
-    "base imponivel|valor liquido|total s iva|total hors taxe|"
-    "total hors taxes|total ex vat|zwischensumme netto|netto summe|"
-    "total base imponible|totaal netto|summe exkl|nettogesamtbetrag|"
-    "total htva" },
-  { QM_CSV_ROW_TAX,
-    "tax|vat|sales tax|gst|hst|pst|estimated tax|total tax|tax amount|"
-    "vat amount|mwst|mehrwertsteuer|ust|umsatzsteuer|zzgl mwst|zzgl ust|"
-    "steuer|steuerbetrag|zuzuglich mwst|tva|montant tva|taxe|iva|importe iva|"
-    "cuota iva|impuestos|imposta|btw|btw bedrag|imposto|podatek|vat kwota|"
-    "kwota vat|podatek vat|moms|plus vat|plus tax|zzgl gesetzl mwst|"
-    "zzgl gesetzliche mwst|gesetzl mwst|gesetzliche mwst|"
-    "zuzuglich umsatzsteuer|exkl mwst|mva|importe del iva|totale iva|"
-    "total iva|total tva" },
-  { QM_CSV_ROW_CHARGE,
-    "shipping|freight|delivery|handling|shipping and handling|"
-    "shipping handling|shipping cost|delivery charge|freight charge|postage|"
-    "versand|versandkosten|fracht|frachtkosten|lieferkosten|lieferung|"
-    "transportkosten|verpackung|frais de port|port|livraison|transport|"
-    "frais de livraison|gastos de envio|envio|portes|transporte|spedizione|"
-    "spese di spedizione|trasporto|verzendkosten|verzending|bezorging|frete|"
-    "custos de envio|dostawa|wysylka|koszt dostawy|koszty wysylki|fragt|frakt|"
-    "carriage|transport et assurance|port et emballage|frais d expedition|"
-    "porto|versand und verpackung|anlieferung|frete e seguro|"
-    "imballo e trasporto|gastos de transporte|transportkosten en verzekering|"
-    "koszt transportu" },
-  { QM_CSV_ROW_DISCOUNT,
-    "discount|total discount|less discount|special discount|rabatt|nachlass|"
-    "gesamtrabatt|abzgl rabatt|abzuglich rabatt|remise|remise globale|"
-    "descuento|sconto|korting|desconto|rabat|upust" },
-  { QM_CSV_ROW_TOTAL,
-    "total|totals|total amount|total price|sum|gesamt|gesamtsumme|summe|"
-    "gesamtpreis|total general ht|totale|totaal|razem|suma|lacznie|"
-    "valor total|summa|i alt" },
-  { QM_CSV_ROW_TAX_WITHIN,
-    "di cui iva|davon mwst|davon ust|darin enthaltene mwst|darin mwst|"
-    "enthaltene mwst|enthaltene umsatzsteuer|enthalt mwst|inkl mwst|"
-    "inklusive mwst|dont tva|tva incluse|incluye iva|iva incluido|"
-    "iva incluida|waarvan btw|inclusief btw|incl btw|w tym vat|w tym podatek|"
-    "inclui iva|iva inclusa|includes vat|including vat|incl vat|vat included|"
-    "vat content|of which vat|tax included|includes tax" },
-};
+#define ROW(words, kind) { QM_CSV_ROW_##kind, words },
+static const RowWords rows[] = { QM_ROWS_ROW (ROW) };
 
 static const char optional_words[] =
     "optional|optionally|optionale|optionaler|optionales|"

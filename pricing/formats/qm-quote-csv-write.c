@@ -3,9 +3,8 @@
 #include "config.h"
 
 #include "pricing/formats/qm-quote-csv.h"
+#include "pricing/qm-csv.h"
 #include "pricing/quotes/qm-quote-read.h"
-
-#include <string.h>
 
 /* Columns, in their order. */
 enum
@@ -35,34 +34,31 @@ enum
   N_COLUMNS
 };
 
+/* A cell of a row that is not written yet. */
+typedef struct
+{
+  char *text;
+  gboolean number; /* ours, and no formula though it may be negative */
+} Cell;
+
 typedef struct
 {
   GString *csv;
-  char *cells[N_COLUMNS];
+  Cell cells[N_COLUMNS];
 } Writer;
-
-/* Whether a spreadsheet could take a text for a formula, or the reader for one
- * that was made safe. */
-static gboolean
-is_live (const char *text)
-{
-  return text[0] != '\0' && strchr ("=+-@\t\r'", text[0]) != NULL;
-}
 
 static void
 put_text (Writer *writer, int column, const char *text)
 {
-  g_free (writer->cells[column]);
-  writer->cells[column] =
-      text == NULL ? NULL : g_strconcat (is_live (text) ? "'" : "", text, NULL);
+  g_free (writer->cells[column].text);
+  writer->cells[column] = (Cell){ .text = g_strdup (text) };
 }
 
-/* Numbers are ours, and no formulas though they may be negative. */
 static void
 put_number (Writer *writer, int column, char *number)
 {
-  g_free (writer->cells[column]);
-  writer->cells[column] = number;
+  g_free (writer->cells[column].text);
+  writer->cells[column] = (Cell){ .text = number, .number = TRUE };
 }
 
 static void
@@ -88,17 +84,15 @@ end_row (Writer *writer)
 {
   for (int i = 0; i < N_COLUMNS; i++)
     {
-      g_string_append (writer->csv, i > 0 ? ",\"" : "\"");
-      for (const char *p = writer->cells[i]; p != NULL && *p != '\0'; p++)
-        {
-          if (*p == '"')
-            g_string_append_c (writer->csv, '"');
-          g_string_append_c (writer->csv, *p);
-        }
-      g_string_append_c (writer->csv, '"');
-      g_clear_pointer (&writer->cells[i], g_free);
+      Cell *cell = &writer->cells[i];
+
+      if (cell->number)
+        qm_csv_add_written (writer->csv, cell->text);
+      else
+        qm_csv_add_text (writer->csv, cell->text);
+      g_clear_pointer (&cell->text, g_free);
     }
-  g_string_append (writer->csv, "\r\n");
+  qm_csv_end_row (writer->csv);
 }
 
 static void

@@ -12,26 +12,6 @@
 
 #define MAX_LINES 20000
 
-static xmlNode *
-cac (const xmlNode *node, const char *name)
-{
-  return qm_xml_child (node, QM_UBL_CAC, name);
-}
-
-static xmlNode *
-cbc (const xmlNode *node, const char *name)
-{
-  return qm_xml_child (node, QM_UBL_CBC, name);
-}
-
-static char *
-cbc_text (const xmlNode *node, const char *name)
-{
-  g_autofree char *text = qm_xml_text (cbc (node, name));
-
-  return qm_read_text (text);
-}
-
 /* The seller's number, else the maker's, else that of a standard. */
 static char *
 read_part_number (const xmlNode *item)
@@ -45,7 +25,7 @@ read_part_number (const xmlNode *item)
 
   for (guint i = 0; i < G_N_ELEMENTS (identifications); i++)
     {
-      char *id = cbc_text (cac (item, identifications[i]), "ID");
+      char *id = qm_ubl_text (qm_ubl_cac (item, identifications[i]), "ID");
 
       if (id != NULL)
         return id;
@@ -65,7 +45,7 @@ append_words (GString *words, char *text)
 static void
 append_all (GString *words, const xmlNode *item, const char *name)
 {
-  for (xmlNode *node = cbc (item, name); node != NULL;
+  for (xmlNode *node = qm_ubl_cbc (item, name); node != NULL;
        node = qm_xml_next (node, QM_UBL_CBC, name))
     {
       g_autofree char *text = qm_xml_text (node);
@@ -80,7 +60,7 @@ read_description (const xmlNode *item, const char *part_number)
 {
   g_autoptr (GString) words = g_string_new (NULL);
   g_autofree char *makers =
-      cbc_text (cac (item, "ManufacturersItemIdentification"), "ID");
+      qm_ubl_text (qm_ubl_cac (item, "ManufacturersItemIdentification"), "ID");
 
   append_all (words, item, "Name");
   append_all (words, item, "Description");
@@ -99,16 +79,16 @@ read_quantity (QmUblReader *reader,
                const char *place,
                QmQuoteLine *line)
 {
-  const xmlNode *node = cbc (item, "Quantity");
+  const xmlNode *node = qm_ubl_cbc (item, "Quantity");
   gint64 quantity = qm_ubl_decimal (reader, node, place, 6);
   gint64 outer_quantity =
-      qm_ubl_decimal (reader, cbc (outer, "Quantity"), place, 6);
+      qm_ubl_decimal (reader, qm_ubl_cbc (outer, "Quantity"), place, 6);
   g_autofree char *unit = NULL;
 
   if (quantity == QM_AMOUNT_UNSTATED)
     {
       quantity = outer_quantity;
-      node = cbc (outer, "Quantity");
+      node = qm_ubl_cbc (outer, "Quantity");
     }
   else if (outer_quantity != QM_AMOUNT_UNSTATED && outer_quantity != quantity)
     qm_quote_add_finding (reader->quote, QM_FINDING_WARNING, place,
@@ -162,10 +142,11 @@ read_price (QmUblReader *reader,
             const char *place,
             QmQuoteLine *line)
 {
-  const xmlNode *price = cac (item, "Price");
-  gint64 base = qm_ubl_decimal (reader, cbc (price, "BaseQuantity"), place, 6);
+  const xmlNode *price = qm_ubl_cac (item, "Price");
+  gint64 base =
+      qm_ubl_decimal (reader, qm_ubl_cbc (price, "BaseQuantity"), place, 6);
   g_autofree char *base_unit =
-      qm_xml_attribute (cbc (price, "BaseQuantity"), "unitCode");
+      qm_xml_attribute (qm_ubl_cbc (price, "BaseQuantity"), "unitCode");
 
   line->price_micros = qm_ubl_price (reader, price, "PriceAmount", place);
   if (base > 0)
@@ -190,11 +171,12 @@ read_price (QmUblReader *reader,
 static void
 read_properties (const xmlNode *item, QmQuoteLine *line)
 {
-  for (xmlNode *node = cac (item, "AdditionalItemProperty"); node != NULL;
+  for (xmlNode *node = qm_ubl_cac (item, "AdditionalItemProperty");
+       node != NULL;
        node = qm_xml_next (node, QM_UBL_CAC, "AdditionalItemProperty"))
     {
-      g_autofree char *name = cbc_text (node, "Name");
-      g_autofree char *value = cbc_text (node, "Value");
+      g_autofree char *name = qm_ubl_text (node, "Name");
+      g_autofree char *value = qm_ubl_text (node, "Value");
 
       if (g_strcmp0 (name, QM_UBL_ROLE) == 0
           && g_strcmp0 (value, qm_line_role_name (QM_LINE_OPTION)) == 0
@@ -216,8 +198,8 @@ read_item (QmUblReader *reader,
            QmLineRole role)
 {
   QmQuoteLine *line;
-  const xmlNode *item = cac (node, "Item");
-  g_autofree char *id = cbc_text (node, "ID");
+  const xmlNode *item = qm_ubl_cac (node, "Item");
+  g_autofree char *id = qm_ubl_text (node, "ID");
   g_autofree char *place = NULL;
   gint64 discount = QM_AMOUNT_UNSTATED, charge = QM_AMOUNT_UNSTATED;
 
@@ -230,7 +212,7 @@ read_item (QmUblReader *reader,
       return;
     }
   line = qm_quote_add_line (reader->quote, role);
-  line->number = cbc_text (outer, "ID");
+  line->number = qm_ubl_text (outer, "ID");
   line->part_number = read_part_number (item);
   if (line->number == NULL)
     line->number = g_steal_pointer (&id);
@@ -254,7 +236,7 @@ read_item (QmUblReader *reader,
 static void
 read_parts (QmUblReader *reader, const xmlNode *node)
 {
-  for (xmlNode *part = cac (node, "SubLineItem");
+  for (xmlNode *part = qm_ubl_cac (node, "SubLineItem");
        part != NULL && reader->error == NULL;
        part = qm_xml_next (part, QM_UBL_CAC, "SubLineItem"))
     {
@@ -269,7 +251,8 @@ read_others (QmUblReader *reader,
              const char *name,
              QmLineRole role)
 {
-  for (xmlNode *node = cac (outer, name); node != NULL && reader->error == NULL;
+  for (xmlNode *node = qm_ubl_cac (outer, name);
+       node != NULL && reader->error == NULL;
        node = qm_xml_next (node, QM_UBL_CAC, name))
     {
       read_item (reader, NULL, node, role);
@@ -294,11 +277,11 @@ find_hours (QmQuote *quote)
 void
 qm_ubl_read_lines (QmUblReader *reader, const xmlNode *root)
 {
-  for (xmlNode *outer = cac (root, "QuotationLine");
+  for (xmlNode *outer = qm_ubl_cac (root, "QuotationLine");
        outer != NULL && reader->error == NULL;
        outer = qm_xml_next (outer, QM_UBL_CAC, "QuotationLine"))
     {
-      const xmlNode *item = cac (outer, "LineItem");
+      const xmlNode *item = qm_ubl_cac (outer, "LineItem");
 
       if (item == NULL)
         {

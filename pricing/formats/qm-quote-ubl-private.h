@@ -22,6 +22,12 @@ typedef struct
   GError *error;   /* the first */
 } QmUblReader;
 
+/* A child: an aggregate, a basic one, or the text of a basic one (transfer
+ * full) (nullable). */
+xmlNode *qm_ubl_cac (const xmlNode *node, const char *name);
+xmlNode *qm_ubl_cbc (const xmlNode *node, const char *name);
+char *qm_ubl_text (const xmlNode *node, const char *name);
+
 /* Makes an error that of the document, unless it has one; takes it. */
 void qm_ubl_fail (QmUblReader *reader, GError *error);
 

@@ -14,22 +14,22 @@
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (xmlDoc, xmlFreeDoc)
 
-static xmlNode *
-cac (const xmlNode *node, const char *name)
+xmlNode *
+qm_ubl_cac (const xmlNode *node, const char *name)
 {
   return qm_xml_child (node, QM_UBL_CAC, name);
 }
 
-static xmlNode *
-cbc (const xmlNode *node, const char *name)
+xmlNode *
+qm_ubl_cbc (const xmlNode *node, const char *name)
 {
   return qm_xml_child (node, QM_UBL_CBC, name);
 }
 
-static char *
-cbc_text (const xmlNode *node, const char *name)
+char *
+qm_ubl_text (const xmlNode *node, const char *name)
 {
-  g_autofree char *text = qm_xml_text (cbc (node, name));
+  g_autofree char *text = qm_xml_text (qm_ubl_cbc (node, name));
 
   return qm_read_text (text);
 }
@@ -112,7 +112,7 @@ qm_ubl_amount (QmUblReader *reader,
                const char *name,
                const char *place)
 {
-  const xmlNode *node = cbc (parent, name);
+  const xmlNode *node = qm_ubl_cbc (parent, name);
 
   if (node == NULL)
     return QM_AMOUNT_UNSTATED;
@@ -127,7 +127,7 @@ qm_ubl_price (QmUblReader *reader,
               const char *name,
               const char *place)
 {
-  const xmlNode *node = cbc (parent, name);
+  const xmlNode *node = qm_ubl_cbc (parent, name);
 
   if (node == NULL)
     return QM_AMOUNT_UNSTATED;
@@ -143,10 +143,10 @@ qm_ubl_allowances (QmUblReader *reader,
                    gint64 *discount,
                    gint64 *charge)
 {
-  for (xmlNode *node = cac (parent, "AllowanceCharge"); node != NULL;
+  for (xmlNode *node = qm_ubl_cac (parent, "AllowanceCharge"); node != NULL;
        node = qm_xml_next (node, QM_UBL_CAC, "AllowanceCharge"))
     {
-      g_autofree char *indicator = cbc_text (node, "ChargeIndicator");
+      g_autofree char *indicator = qm_ubl_text (node, "ChargeIndicator");
       gint64 amount = qm_ubl_amount (reader, node, "Amount", place);
       gboolean is_charge =
           g_strcmp0 (indicator, "true") == 0 || g_strcmp0 (indicator, "1") == 0;
@@ -168,7 +168,7 @@ qm_ubl_allowances (QmUblReader *reader,
 static QmDate
 read_date (QmUblReader *reader, const xmlNode *parent, const char *name)
 {
-  g_autofree char *text = cbc_text (parent, name);
+  g_autofree char *text = qm_ubl_text (parent, name);
   g_autofree char *day = NULL;
   QmDate date = { 0 };
 
@@ -238,15 +238,15 @@ static void
 read_validity (QmUblReader *reader, const xmlNode *root)
 {
   QmQuote *quote = reader->quote;
-  const xmlNode *period = cac (root, "ValidityPeriod");
-  g_autofree char *words = cbc_text (period, "Description");
+  const xmlNode *period = qm_ubl_cac (root, "ValidityPeriod");
+  g_autofree char *words = qm_ubl_text (period, "Description");
   int days;
 
   if (period == NULL)
     return;
   quote->valid_from = read_date (reader, period, "StartDate");
   quote->valid_until = read_date (reader, period, "EndDate");
-  days = duration_days (cbc (period, "DurationMeasure"));
+  days = duration_days (qm_ubl_cbc (period, "DurationMeasure"));
   if (quote->valid_until.year == 0 && days > 0)
     {
       QmDate from =
@@ -274,11 +274,13 @@ read_validity (QmUblReader *reader, const xmlNode *root)
 static char *
 read_seller (const xmlNode *root)
 {
-  const xmlNode *party = cac (cac (root, "SellerSupplierParty"), "Party");
-  char *name = cbc_text (cac (party, "PartyName"), "Name");
+  const xmlNode *party =
+      qm_ubl_cac (qm_ubl_cac (root, "SellerSupplierParty"), "Party");
+  char *name = qm_ubl_text (qm_ubl_cac (party, "PartyName"), "Name");
 
   if (name == NULL)
-    name = cbc_text (cac (party, "PartyLegalEntity"), "RegistrationName");
+    name = qm_ubl_text (qm_ubl_cac (party, "PartyLegalEntity"),
+                        "RegistrationName");
   return name;
 }
 
@@ -295,12 +297,13 @@ read_note (const xmlNode *root)
 {
   g_autoptr (GString) note = g_string_new (NULL);
 
-  for (xmlNode *node = cbc (root, "Note"); node != NULL;
+  for (xmlNode *node = qm_ubl_cbc (root, "Note"); node != NULL;
        node = qm_xml_next (node, QM_UBL_CBC, "Note"))
     append_note (note, qm_xml_text (node));
-  append_note (note, cbc_text (cac (root, "DeliveryTerms"), "SpecialTerms"));
-  append_note (note,
-               cbc_text (cac (root, "TransactionConditions"), "Description"));
+  append_note (note, qm_ubl_text (qm_ubl_cac (root, "DeliveryTerms"),
+                                  "SpecialTerms"));
+  append_note (note, qm_ubl_text (qm_ubl_cac (root, "TransactionConditions"),
+                                  "Description"));
   return qm_read_text (note->str);
 }
 
@@ -311,11 +314,11 @@ read_tax (QmUblReader *reader, const xmlNode *root)
 {
   QmQuote *quote = reader->quote;
 
-  for (xmlNode *node = cac (root, "TaxTotal"); node != NULL;
+  for (xmlNode *node = qm_ubl_cac (root, "TaxTotal"); node != NULL;
        node = qm_xml_next (node, QM_UBL_CAC, "TaxTotal"))
     {
       g_autofree char *currency =
-          qm_xml_attribute (cbc (node, "TaxAmount"), "currencyID");
+          qm_xml_attribute (qm_ubl_cbc (node, "TaxAmount"), "currencyID");
       gint64 amount;
 
       if (currency != NULL && strcmp (currency, quote->currency) != 0)
@@ -416,7 +419,7 @@ static void
 read_totals (QmUblReader *reader, const xmlNode *root)
 {
   QmQuote *quote = reader->quote;
-  const xmlNode *total = cac (root, "QuotedMonetaryTotal");
+  const xmlNode *total = qm_ubl_cac (root, "QuotedMonetaryTotal");
 
   qm_ubl_allowances (reader, root, NULL, &quote->discount_minor,
                      &quote->charge_minor);
@@ -446,18 +449,20 @@ read_totals (QmUblReader *reader, const xmlNode *root)
 static void
 find_currency (QmUblReader *reader, const xmlNode *root)
 {
-  const xmlNode *named = cbc (root, "PricingCurrencyCode");
-  const xmlNode *total = cac (root, "QuotedMonetaryTotal");
-  const xmlNode *item = cac (cac (root, "QuotationLine"), "LineItem");
-  g_autofree char *currency = cbc_text (root, "PricingCurrencyCode");
+  const xmlNode *named = qm_ubl_cbc (root, "PricingCurrencyCode");
+  const xmlNode *total = qm_ubl_cac (root, "QuotedMonetaryTotal");
+  const xmlNode *item =
+      qm_ubl_cac (qm_ubl_cac (root, "QuotationLine"), "LineItem");
+  g_autofree char *currency = qm_ubl_text (root, "PricingCurrencyCode");
 
   if (currency != NULL)
     check_currency (reader, named, currency);
   else
     {
-      read_amount_currency (reader, cbc (total, "PayableAmount"));
-      read_amount_currency (reader, cbc (cac (item, "Price"), "PriceAmount"));
-      read_amount_currency (reader, cbc (item, "LineExtensionAmount"));
+      read_amount_currency (reader, qm_ubl_cbc (total, "PayableAmount"));
+      read_amount_currency (reader, qm_ubl_cbc (qm_ubl_cac (item, "Price"),
+                                                "PriceAmount"));
+      read_amount_currency (reader, qm_ubl_cbc (item, "LineExtensionAmount"));
     }
 }
 
@@ -465,10 +470,11 @@ find_currency (QmUblReader *reader, const xmlNode *root)
 static void
 read_references (QmQuote *quote, const xmlNode *root)
 {
-  for (xmlNode *node = cac (root, "AdditionalDocumentReference"); node != NULL;
+  for (xmlNode *node = qm_ubl_cac (root, "AdditionalDocumentReference");
+       node != NULL;
        node = qm_xml_next (node, QM_UBL_CAC, "AdditionalDocumentReference"))
     {
-      g_autofree char *type = cbc_text (node, "DocumentType");
+      g_autofree char *type = qm_ubl_text (node, "DocumentType");
       char **to = NULL;
 
       if (g_strcmp0 (type, QM_UBL_ALTERNATIVE) == 0)
@@ -476,7 +482,7 @@ read_references (QmQuote *quote, const xmlNode *root)
       else if (g_strcmp0 (type, QM_UBL_SUPERSEDES) == 0)
         to = &quote->supersedes;
       if (to != NULL && *to == NULL)
-        *to = cbc_text (node, "ID");
+        *to = qm_ubl_text (node, "ID");
     }
 }
 
@@ -488,7 +494,7 @@ read_document (QmUblReader *reader, const xmlNode *root)
   find_currency (reader, root);
   quote->origin = QM_QUOTE_FROM_UBL;
   quote->tax_included = QM_NO;
-  quote->number = cbc_text (root, "ID");
+  quote->number = qm_ubl_text (root, "ID");
   quote->issued_on = read_date (reader, root, "IssueDate");
   read_validity (reader, root);
   quote->vendor = read_seller (root);

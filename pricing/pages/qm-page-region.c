@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "pricing/pages/qm-page-private.h"
+#include "pricing/words-currencies.h"
 
 #include <string.h>
 
 /* ISO 3166 regions whose currency has a sign that others use too. */
-static const char regions[][8] = {
-  "US USD", "CA CAD", "AU AUD", "NZ NZD", "HK HKD", "SG SGD", "TW TWD",
-  "MX MXN", "AR ARS", "CL CLP", "UY UYU", "BR BRL", "SE SEK", "NO NOK",
-  "DK DKK", "IS ISK", "CZ CZK", "JP JPY", "CN CNY", "IN INR", "PK PKR",
-  "LK LKR", "NP NPR", "RU RUB", "BY BYN", "RO RON", "MD MDL", "GB GBP",
-  "UK GBP", "EG EGP", "CH CHF", "EC USD", "PR USD",
-};
+#define REGION(word, tells) word " " #tells,
+static const char regions[][8] = { QM_EACH_REGION (REGION) };
 
 static gboolean
 currency_of_region (const char *region, const char *sign, char currency[4])

@@ -4,7 +4,7 @@
 
 #include "pricing/papers/qm-paper.h"
 
-#include "pricing/papers/qm-csv.h"
+#include "pricing/qm-csv.h"
 
 #include <string.h>
 
@@ -240,14 +240,12 @@ qm_paper_to_markdown (const QmPaper *paper)
 /* --- CSV --- */
 
 static void
-append_csv (GString *csv, const QmPaperCell *cell, gboolean first)
+add_csv_cell (GString *csv, const QmPaperCell *cell)
 {
-  if (!first)
-    g_string_append_c (csv, ',');
   if (cell->number != NULL)
-    g_string_append (csv, cell->number);
+    qm_csv_add_written (csv, cell->number);
   else
-    qm_csv_append_text (csv, cell->text);
+    qm_csv_add_text (csv, cell->text);
 }
 
 GBytes *
@@ -261,15 +259,16 @@ qm_paper_to_csv (const QmPaper *paper)
   for (guint i = 0; table == NULL && i < paper->blocks->len; i++)
     table = g_array_index (paper->blocks, QmPaperBlock, i).table;
   for (guint i = 0; table != NULL && i < table->n_columns; i++)
-    append_csv (csv, &(QmPaperCell){ .text = table->heads[i] }, i == 0);
-  g_string_append (csv, table != NULL ? "\r\n" : "");
+    qm_csv_add_text (csv, table->heads[i]);
+  if (table != NULL)
+    qm_csv_end_row (csv);
   for (guint i = 0; table != NULL && i < table->rows->len; i++)
     {
       const QmPaperRow *row = &g_array_index (table->rows, QmPaperRow, i);
 
       for (guint j = 0; j < table->n_columns; j++)
-        append_csv (csv, &row->cells[j], j == 0);
-      g_string_append (csv, "\r\n");
+        add_csv_cell (csv, &row->cells[j]);
+      qm_csv_end_row (csv);
     }
   return g_string_free_to_bytes (csv);
 }

@@ -237,6 +237,20 @@ qm_minor_for_people (gint64 minor, const char *currency)
 }
 
 char *
+qm_micros_for_people (gint64 micros, const char *currency)
+{
+  gint64 per_minor = QM_MICROS_PER_UNIT;
+  g_autofree char *number = NULL;
+
+  for (int i = qm_currency_decimals (currency); i > 0; i--)
+    per_minor /= 10;
+  if (micros % per_minor == 0)
+    return qm_minor_for_people (micros / per_minor, currency);
+  number = qm_micros_to_text (micros, qm_currency_decimals (currency));
+  return g_strjoin (" ", number, currency, NULL);
+}
+
+char *
 qm_read_date_text (QmDate date)
 {
   if (date.year == 0 || date.month == 0 || date.day == 0)

@@ -73,6 +73,10 @@ char *qm_minor_to_text (gint64 minor, const char *currency);
 /* An amount for people, in the user's locale and exact: "197,750.00 DKK". */
 char *qm_minor_for_people (gint64 minor, const char *currency);
 
+/* The same of millionths of the major unit; what is no whole number of minor
+ * units as in files, its currency behind it. */
+char *qm_micros_for_people (gint64 micros, const char *currency);
+
 /* The full date as "2026-03-31"; NULL where the day is not known. */
 char *qm_read_date_text (QmDate date);
 

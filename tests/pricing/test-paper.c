@@ -87,7 +87,7 @@ test_csv (void)
 
   g_assert_cmpstr (
       text, ==,
-      "EUR,A & B,C|D\r\nWhat it comes to,,\r\n"
+      "EUR,A & B,\"C|D\"\r\nWhat it comes to,,\r\n"
       "Net,1234.50,\"'=HYPERLINK(\"\"x\"\")\nsecond\x01 line\"\r\n");
 }
 

@@ -87,6 +87,22 @@ qm_models_show_headers (GtkListBox *list)
   gtk_list_box_set_header_func (list, update_header, NULL, NULL);
 }
 
+GStrv
+qm_models_ticked (GPtrArray *checks)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+
+  for (guint i = 0; i < checks->len; i++)
+    {
+      GtkCheckButton *check = g_ptr_array_index (checks, i);
+
+      if (gtk_check_button_get_active (check))
+        g_strv_builder_add (builder,
+                            g_object_get_data (G_OBJECT (check), "model"));
+    }
+  return g_strv_builder_end (builder);
+}
+
 void
 qm_models_add_row (AdwPreferencesGroup *group,
                    AdwActionRow *row,

@@ -23,6 +23,10 @@ void qm_models_add_row (AdwPreferencesGroup *group,
                         AdwActionRow *row,
                         const QmModel *model);
 
+/* The ids that check buttons have as their "model", of those that are ticked.
+ * (transfer full) */
+GStrv qm_models_ticked (GPtrArray *checks);
+
 /* Puts a header above the first row that is shown of each group; all rows of
  * the list are marked, in the order of qm_models_sorted(). */
 void qm_models_show_headers (GtkListBox *list);

@@ -4,7 +4,9 @@
 
 #include "ui/advisor/qm-table-csv.h"
 
-#include "pricing/papers/qm-csv.h"
+#include "pricing/qm-csv.h"
+
+#include <math.h>
 
 #define HEADER                                                         \
   "model,gpu,gpus,machine,machines,cost_usd,days,experiment_cost_usd," \
@@ -13,63 +15,36 @@
   "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date," \
   "price_usd,use_gpu_hour_usd,use_walltime_hours\r\n"
 
+/* Of money; an empty cell where it is negative: not known. */
 static void
-append_minor (GString *csv, gint64 minor)
+add_minor (GString *csv, gint64 minor)
 {
-  if (minor >= 0)
-    g_string_append_printf (csv, "%" G_GINT64_FORMAT ".%02" G_GINT64_FORMAT,
-                            minor / 100, minor % 100);
+  qm_csv_add_number (csv, "%.2f", minor >= 0 ? (double) minor / 100 : NAN);
+}
+
+/* As far as it is known. */
+static void
+add_date (GString *csv, QmDate date)
+{
+  g_autofree char *text =
+      g_strdup_printf ("%04d-%02d-%02d", date.year, date.month, date.day);
+
+  text[date.year == 0 ? 0 : date.month == 0 ? 4 : date.day == 0 ? 7 : 10] = 0;
+  qm_csv_add_written (csv, text);
 }
 
 static void
-append_date (GString *csv, QmDate date)
+add_price (GString *csv, const QmPrice *price, QmRates *rates)
 {
-  if (date.year == 0)
-    return;
-  g_string_append_printf (csv, "%04d", date.year);
-  if (date.month == 0)
-    return;
-  g_string_append_printf (csv, "-%02d", date.month);
-  if (date.day != 0)
-    g_string_append_printf (csv, "-%02d", date.day);
-}
+  const QmPrice none = { 0 };
 
-static void
-append_price (GString *csv, const QmPrice *price, QmRates *rates)
-{
-  g_string_append_c (csv, ',');
-  if (price != NULL)
-    append_minor (csv,
-                  qm_money_from_micros (qm_price_counted_micros (price, rates),
-                                        "USD")
-                      .minor);
-  g_string_append_c (csv, ',');
-  if (price != NULL)
-    append_date (csv, price->observed_on);
-}
-
-static void
-append_engine (GString *csv, const QmCandidate *candidate)
-{
-  const QmMeasurement *measurement = candidate->measurement;
-
-  if (measurement == NULL)
-    {
-      g_string_append (csv, ",,,,,");
-      return;
-    }
-  g_string_append_c (csv, ',');
-  qm_csv_append_text (csv, qm_engine_name (measurement->engine));
-  g_string_append_c (csv, ',');
-  qm_csv_append_text (csv, measurement->engine_version);
-  g_string_append_c (csv, ',');
-  append_date (csv, measurement->measured_on);
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.15g",
-                        candidate->predicted ? candidate->days_low : NAN);
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.15g",
-                        candidate->predicted ? candidate->days_high : NAN);
+  add_minor (csv,
+             price == NULL
+                 ? -1
+                 : qm_money_from_micros (qm_price_counted_micros (price, rates),
+                                         "USD")
+                       .minor);
+  add_date (csv, (price != NULL ? price : &none)->observed_on);
 }
 
 /* Of its platform, or of the publication's machine; NULL: none. */
@@ -84,55 +59,49 @@ machine_id (const QmCandidate *candidate)
              : NULL;
 }
 
-/* On which terms it is used instead of bought; nothing for anything else. */
 static void
-append_use (GString *csv, const QmUse *use)
-{
-  g_string_append_c (csv, ',');
-  if (use != NULL)
-    qm_csv_append_number (csv, "%.15g",
-                          (double) use->hour_micros / QM_MICROS_PER_UNIT);
-  g_string_append_c (csv, ',');
-  if (use != NULL)
-    qm_csv_append_number (csv, "%.15g", use->walltime_hours);
-}
-
-static void
-append_row (GString *csv, const QmTableRow *row)
+add_csv_row (GString *csv, const QmTableRow *row)
 {
   const QmCandidate *candidate = row->candidate;
   const QmMeasurement *measurement = candidate->measurement;
+  const QmUse *use = candidate->use;
+  gboolean predicted = measurement != NULL && candidate->predicted;
 
-  qm_csv_append_text (csv, row->model);
-  g_string_append_c (csv, ',');
-  qm_csv_append_text (csv, candidate->gpu->id);
-  g_string_append_printf (csv, ",%d,", candidate->gpus);
-  qm_csv_append_text (csv, machine_id (candidate));
-  g_string_append_printf (csv, ",%d,", candidate->machines);
-  append_minor (csv, candidate->cost_minor);
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.15g", candidate->days);
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.2f", candidate->experiment_cost);
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.4f", candidate->implied_utilization);
-  g_string_append_printf (csv, ",%s,%s,", qm_verdict_name (candidate->verdict),
-                          row->recommended ? "yes" : "no");
-  if (measurement != NULL)
-    qm_csv_append_text (csv,
-                        qm_provenance_name (candidate->predicted
-                                                ? QM_PROVENANCE_PREDICTED
-                                                : measurement->provenance));
-  g_string_append_c (csv, ',');
-  if (measurement != NULL)
-    qm_csv_append_text (csv, measurement->source);
-  append_engine (csv, candidate);
-  append_price (csv, candidate->gpu_price, row->rates);
-  append_price (csv, candidate->machine_price, row->rates);
-  g_string_append_c (csv, ',');
-  append_minor (csv, candidate->price_minor);
-  append_use (csv, candidate->use);
-  g_string_append (csv, "\r\n");
+  qm_csv_add_text (csv, row->model);
+  qm_csv_add_text (csv, candidate->gpu->id);
+  qm_csv_add_number (csv, "%.0f", candidate->gpus);
+  qm_csv_add_text (csv, machine_id (candidate));
+  qm_csv_add_number (csv, "%.0f", candidate->machines);
+  add_minor (csv, candidate->cost_minor);
+  qm_csv_add_number (csv, "%.15g", candidate->days);
+  qm_csv_add_number (csv, "%.2f", candidate->experiment_cost);
+  qm_csv_add_number (csv, "%.4f", candidate->implied_utilization);
+  qm_csv_add_text (csv, qm_verdict_name (candidate->verdict));
+  qm_csv_add_text (csv, row->recommended ? "yes" : "no");
+  qm_csv_add_text (csv, measurement == NULL ? NULL
+                        : predicted
+                            ? qm_provenance_name (QM_PROVENANCE_PREDICTED)
+                            : qm_provenance_name (measurement->provenance));
+  qm_csv_add_text (csv, measurement != NULL ? measurement->source : NULL);
+  qm_csv_add_text (csv, measurement != NULL
+                            ? qm_engine_name (measurement->engine)
+                            : NULL);
+  qm_csv_add_text (csv,
+                   measurement != NULL ? measurement->engine_version : NULL);
+  add_date (csv,
+            measurement != NULL ? measurement->measured_on : (QmDate){ 0 });
+  qm_csv_add_number (csv, "%.15g", predicted ? candidate->days_low : NAN);
+  qm_csv_add_number (csv, "%.15g", predicted ? candidate->days_high : NAN);
+  add_price (csv, candidate->gpu_price, row->rates);
+  add_price (csv, candidate->machine_price, row->rates);
+  add_minor (csv, candidate->price_minor);
+  /* On which terms it is used instead of bought. */
+  qm_csv_add_number (csv, "%.15g",
+                     use != NULL
+                         ? (double) use->hour_micros / QM_MICROS_PER_UNIT
+                         : NAN);
+  qm_csv_add_number (csv, "%.15g", use != NULL ? use->walltime_hours : NAN);
+  qm_csv_end_row (csv);
 }
 
 char *
@@ -144,6 +113,6 @@ qm_table_csv (const QmTableRow *rows, guint n_rows)
 
   csv = g_string_new (HEADER);
   for (guint i = 0; i < n_rows; i++)
-    append_row (csv, &rows[i]);
+    add_csv_row (csv, &rows[i]);
   return g_string_free (csv, FALSE);
 }

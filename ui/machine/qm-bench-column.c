@@ -4,7 +4,7 @@
 
 #include "ui/machine/qm-bench-column.h"
 
-#include "pricing/papers/qm-csv.h"
+#include "pricing/qm-csv.h"
 #include "pricing/qm-format.h"
 #include "ui/machine/qm-machine-text.h"
 
@@ -267,39 +267,31 @@ provenance_of (QmBenchRow *row)
 }
 
 static void
-append_figure (GString *csv, QmBenchFigure figure)
+add_figure (GString *csv, QmBenchFigure figure)
 {
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.9g", figure.value);
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.9g", figure.low);
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.9g", figure.high);
+  qm_csv_add_number (csv, "%.9g", figure.value);
+  qm_csv_add_number (csv, "%.9g", figure.low);
+  qm_csv_add_number (csv, "%.9g", figure.high);
 }
 
 static void
-append_row (GString *csv, QmBenchRow *row)
+add_csv_row (GString *csv, QmBenchRow *row)
 {
-  qm_csv_append_text (csv, qm_bench_row_get_model (row));
-  g_string_append_c (csv, ',');
-  qm_csv_append_text (csv, qm_bench_row_get_settings (row));
-  g_string_append_printf (csv, ",%s,%s,%s,%d,",
-                          qm_bench_row_get_checkpointing (row) ? "yes" : "no",
-                          qm_bench_row_get_sharding (row),
-                          qm_bench_row_get_offloading (row),
-                          qm_bench_row_get_gpus (row));
-  qm_csv_append_number (csv, "%.0f",
-                        number_of (QM_BENCH_COLUMN_MICRO_BATCH, row));
-  g_string_append_printf (csv, ",%s,%s", state_name (row), provenance_of (row));
-  append_figure (csv, qm_bench_row_get_step (row));
-  append_figure (csv, qm_bench_row_get_days (row));
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.4f", qm_bench_row_get_mfu (row));
-  g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.0f", number_of (QM_BENCH_COLUMN_MEMORY, row));
-  g_string_append_c (csv, ',');
-  qm_csv_append_text (csv, qm_bench_row_get_words (row));
-  g_string_append (csv, "\r\n");
+  qm_csv_add_text (csv, qm_bench_row_get_model (row));
+  qm_csv_add_text (csv, qm_bench_row_get_settings (row));
+  qm_csv_add_text (csv, qm_bench_row_get_checkpointing (row) ? "yes" : "no");
+  qm_csv_add_text (csv, qm_bench_row_get_sharding (row));
+  qm_csv_add_text (csv, qm_bench_row_get_offloading (row));
+  qm_csv_add_number (csv, "%.0f", qm_bench_row_get_gpus (row));
+  qm_csv_add_number (csv, "%.0f", number_of (QM_BENCH_COLUMN_MICRO_BATCH, row));
+  qm_csv_add_text (csv, state_name (row));
+  qm_csv_add_text (csv, provenance_of (row));
+  add_figure (csv, qm_bench_row_get_step (row));
+  add_figure (csv, qm_bench_row_get_days (row));
+  qm_csv_add_number (csv, "%.4f", qm_bench_row_get_mfu (row));
+  qm_csv_add_number (csv, "%.0f", number_of (QM_BENCH_COLUMN_MEMORY, row));
+  qm_csv_add_text (csv, qm_bench_row_get_words (row));
+  qm_csv_end_row (csv);
 }
 
 #define HEADER                                                         \
@@ -317,7 +309,7 @@ qm_bench_column_csv (GListModel *rows)
     {
       g_autoptr (QmBenchRow) row = g_list_model_get_item (rows, i);
 
-      append_row (csv, row);
+      add_csv_row (csv, row);
     }
   return g_string_free (csv, FALSE);
 }
@@ -327,6 +319,6 @@ qm_bench_column_row_csv (QmBenchRow *row)
 {
   GString *csv = g_string_new (HEADER);
 
-  append_row (csv, row);
+  add_csv_row (csv, row);
   return g_string_free (csv, FALSE);
 }

@@ -52,7 +52,7 @@ int qm_bench_column_compare (QmBenchColumn column,
                              gboolean descending);
 
 /* The rows of a model as CSV: a header line, then a line a row, as
- * pricing/papers/qm-csv.h has it.  Predicted values are marked so by the column
+ * pricing/qm-csv.h has it.  Predicted values are marked so by the column
  * "provenance".  (transfer full) */
 char *qm_bench_column_csv (GListModel *rows);
 

@@ -143,23 +143,6 @@ read_nodes (QmElsewhereWindow *self, int *nodes)
   return TRUE;
 }
 
-/* (transfer full) */
-static GStrv
-ticked_models (QmElsewhereWindow *self)
-{
-  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-
-  for (guint i = 0; i < self->checks->len; i++)
-    {
-      GtkCheckButton *check = g_ptr_array_index (self->checks, i);
-
-      if (gtk_check_button_get_active (check))
-        g_strv_builder_add (builder,
-                            g_object_get_data (G_OBJECT (check), "model"));
-    }
-  return g_strv_builder_end (builder);
-}
-
 /* What the form says; NULL where something is wrong, which it then says.
  * (transfer full) */
 static QmElsewhere *
@@ -171,7 +154,7 @@ read_form (QmElsewhereWindow *self)
   asked->slurm = is_slurm (self);
   if (gtk_switch_get_active (self->library_switch))
     asked->library = g_strdup (self->library);
-  asked->models = ticked_models (self);
+  asked->models = qm_models_ticked (self->checks);
   asked->methods =
       g_strdup (methods[adw_combo_row_get_selected (self->methods_row)]);
   if (asked->slurm)
@@ -478,7 +461,7 @@ fill_models (QmElsewhereWindow *self, const char *const *ticked)
 static void
 catalog_changed_cb (QmElsewhereWindow *self)
 {
-  g_auto (GStrv) ticked = ticked_models (self);
+  g_auto (GStrv) ticked = qm_models_ticked (self->checks);
 
   fill_models (self, (const char *const *) ticked);
 }

@@ -35,23 +35,6 @@ G_DEFINE_FINAL_TYPE (QmShareWindow, qm_share_window, ADW_TYPE_WINDOW)
 
 /* --- What the file has ---------------------------------------------------- */
 
-/* (transfer full) */
-static GStrv
-ticked_models (QmShareWindow *self)
-{
-  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-
-  for (guint i = 0; i < self->checks->len; i++)
-    {
-      GtkCheckButton *check = g_ptr_array_index (self->checks, i);
-
-      if (gtk_check_button_get_active (check))
-        g_strv_builder_add (builder,
-                            g_object_get_data (G_OBJECT (check), "model"));
-    }
-  return g_strv_builder_end (builder);
-}
-
 static void
 show_problem (QmShareWindow *self, const char *text)
 {
@@ -91,7 +74,7 @@ make (QmShareWindow *self)
 
   if (self->share == NULL)
     return;
-  models = ticked_models (self);
+  models = qm_models_ticked (self->checks);
   g_clear_pointer (&self->bytes, g_bytes_unref);
   if (models[0] != NULL)
     self->bytes =

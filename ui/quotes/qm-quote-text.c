@@ -52,17 +52,8 @@ qm_quote_amount_text (gint64 minor, const char *currency)
 char *
 qm_quote_price_text (gint64 micros, const char *currency)
 {
-  gint64 per_minor = QM_MICROS_PER_UNIT;
-  g_autofree char *number = NULL;
-
-  if (micros == QM_AMOUNT_UNSTATED)
-    return g_strdup ("—");
-  for (int i = qm_currency_decimals (currency); i > 0; i--)
-    per_minor /= 10;
-  if (micros % per_minor == 0)
-    return qm_minor_for_people (micros / per_minor, currency);
-  number = qm_micros_to_text (micros, qm_currency_decimals (currency));
-  return g_strjoin (" ", number, currency, NULL);
+  return micros != QM_AMOUNT_UNSTATED ? qm_micros_for_people (micros, currency)
+                                      : g_strdup ("—");
 }
 
 char *
