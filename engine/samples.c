@@ -24,6 +24,20 @@ no_memory (QmError *error)
 }
 
 static QmStatus
+check_tokens (const char *path,
+              int64_t vocab,
+              const QmSamples *samples,
+              QmError *error)
+{
+  for (size_t i = 0; i < samples->n; i++)
+    if (samples->ids[i] >= vocab)
+      return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                           "token %zu is %d, and the vocabulary has %lld", i,
+                           (int) samples->ids[i], (long long) vocab);
+  return QM_OK;
+}
+
+static QmStatus
 read_tokens (FILE *stream,
              const char *path,
              bool wide,
@@ -31,19 +45,21 @@ read_tokens (FILE *stream,
              QmSamples *samples,
              QmError *error)
 {
-  for (size_t i = 0; i < samples->n; i++)
-    {
-      int low = getc (stream), high = wide ? getc (stream) : 0;
+  unsigned char block[8192];
+  const size_t width = wide ? 2 : 1, most = sizeof block / width;
 
-      if (low == EOF || high == EOF)
+  for (size_t done = 0; done < samples->n;)
+    {
+      size_t left = samples->n - done, n = left < most ? left : most;
+      int32_t *ids = samples->ids + done;
+
+      if (fread (block, width, n, stream) != n)
         return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be read");
-      samples->ids[i] = low | high << 8;
-      if (samples->ids[i] >= vocab)
-        return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
-                             "token %zu is %d, and the vocabulary has %lld", i,
-                             (int) samples->ids[i], (long long) vocab);
+      for (size_t i = 0; i < n; i++)
+        ids[i] = wide ? block[2 * i] | block[2 * i + 1] << 8 : block[i];
+      done += n;
     }
-  return QM_OK;
+  return check_tokens (path, vocab, samples, error);
 }
 
 QmStatus

@@ -488,7 +488,7 @@ class Bench(unittest.TestCase):
         self.assertGreater(losses[0], 1)
         self.assertLess(losses[-1], 0.1)
         self.fails(2, 'learns from --images', 'train', *files, '--device',
-                   'cpu', '--text', BENCH)
+                   'cpu', '--text', MANUAL)
         self.fails(1, 'shape', 'train', '--config',
                    self.write('config.json', dict(VIT, num_channels=3)),
                    *files[2:], '--device', 'cpu', '--images', images)
@@ -697,7 +697,7 @@ class Bench(unittest.TestCase):
 
         def losses(*options):
             result = bench('train', *self.tiny(), '--device', 'cpu', '--text',
-                           BENCH, '--steps', 20, '--json', *options)
+                           MANUAL, '--steps', 20, '--json', *options)
             return [json.loads(line)['loss']
                     for line in result.stdout.splitlines()]
 
@@ -742,7 +742,7 @@ class Bench(unittest.TestCase):
     def test_offload_trains_the_same(self):
         def losses(*options):
             result = bench('train', *self.tiny(), '--device', 'cpu', '--text',
-                           BENCH, '--steps', 10, '--json', *options)
+                           MANUAL, '--steps', 10, '--json', *options)
             return [json.loads(line)['loss']
                     for line in result.stdout.splitlines()]
 
@@ -786,7 +786,7 @@ class Bench(unittest.TestCase):
         self.fails(2, 'size', 'plan', '--model', 'pythia-1b', '--memory',
                    '1GiB', '--host-memory', 0)
         self.fails(2, '--learning-rate', 'train', *self.tiny(), '--device',
-                   'cpu', '--text', BENCH, '--learning-rate', '1e300')
+                   'cpu', '--text', MANUAL, '--learning-rate', '1e300')
         self.fails(2, '--recipe', 'run', '--config',
                    self.write('config.json', CONFIG), '--device', 'cpu')
         self.fails(2, 'micro-batch', 'run', *self.tiny(), '--micro-batch', 9,
@@ -807,7 +807,7 @@ class Bench(unittest.TestCase):
         self.fails(2, '--mask-token', 'train', '--config',
                    self.write('config.json', BERT), '--recipe',
                    self.write('recipe.json', RECIPE), '--mask-token', 256,
-                   '--device', 'cpu', '--text', BENCH)
+                   '--device', 'cpu', '--text', MANUAL)
 
     def test_check_refuses(self):
         broken = self.write('broken.safetensors', 'nothing of the kind')
@@ -906,17 +906,17 @@ class Bench(unittest.TestCase):
         pipe = self.path('pipe')
         os.mkfifo(pipe)
         for option in ('--text', '--tokens', '--weights'):
-            more = () if option != '--weights' else ('--text', BENCH)
+            more = () if option != '--weights' else ('--text', MANUAL)
             self.fails(1, 'regular file', 'train', *self.tiny(), '--device',
                        'cpu', '--steps', 1, option, pipe, *more)
         self.fails(1, 'regular file', 'train', *self.tiny(), '--device', 'cpu',
-                   '--steps', 1, '--text', BENCH, '--out', pipe)
+                   '--steps', 1, '--text', MANUAL, '--out', pipe)
 
     def test_links_stay(self):
         """What is written goes where a link leads, and a folder is refused
         before anything is trained."""
         words = ('train', *self.tiny(), '--device', 'cpu', '--steps', 1,
-                 '--text', BENCH, '--out')
+                 '--text', MANUAL, '--out')
         self.fails(1, 'directory', *words, self.folder.name)
         os.symlink('weights', self.path('link'))
         with open(self.path('weights'), 'w') as file:

@@ -66,7 +66,7 @@ COMMANDS = {
                '--micro-batch', '--host-memory', '--architecture', '--model',
                '--schedule', '--learning-rate', '--batch-size', '--mask-token', '--steps', '--warm-up',
                '--seed', '--patience', '--loss-rows', *NODES],
-              ['--device', 'cpu', '--text', BENCH]),
+              ['--device', 'cpu', '--text', __file__]),
     'check': (['--settings', '--architecture', '--precision', '--patience',
                '--loss-rows'],
               ['--device', 'cpu']),
@@ -179,8 +179,8 @@ class Usage(unittest.TestCase):
                       ['search', '--model', 'vit-large', '--results', '-'],
                       ['plan', '--methods', 'all', '--checkpoint', '--gpu',
                        'all', '--model', 'vit-large'],
-                      ['train', '--model', 'vit-large', '--text', BENCH,
-                       '--text', BENCH, '--images', BENCH]):
+                      ['train', '--model', 'vit-large', '--text', __file__,
+                       '--text', __file__, '--images', __file__]):
             with self.subTest(words=[word[:40] for word in words]):
                 self.refused(*words)
 
