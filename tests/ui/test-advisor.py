@@ -155,7 +155,7 @@ class AdvisorTest(AdvisorCase):
         driver.press_keys("End")
         self.root.find("label", contains="Selected: 8 × H100 SXM5 80GB: –")
         self.root.find("label", contains="It is not offered: no machine; GPU "
-                                         "server for 8 GPUs draws 6,413 W")
+                                         "server for 8 GPUs draws 6,413\u00a0W")
         # Tab does not go through all rows.
         self.root.after_key("Home")
         self.assertNotEqual(self.root.after_key("Tab").role, "table row")
