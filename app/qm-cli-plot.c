@@ -198,6 +198,8 @@ add_panel (GArray *panels,
                           &question->purse, drawing->log);
   qm_advice_plot_set_limits (panel.plot, question->budget_minor,
                              question->deadline_days, &recommendation);
+  qm_advice_plot_set_words (panel.plot, question, &recommendation,
+                            qm_date_today ());
   g_array_append_val (panels, panel);
   return TRUE;
 }

@@ -144,4 +144,9 @@ char *qm_prose_verdict (const QmCandidate *candidate);
 /* A verdict in the user's language; static. */
 const char *qm_prose_verdict_name (QmVerdict verdict);
 
+/* What was asked, and by which assumptions it is answered, in a line: "Budget
+ * $40,000; deadline 60 days; lifetime 5 years; time factor 1.1; …".
+ * (transfer full) */
+char *qm_prose_question (const QmQuestion *question);
+
 G_END_DECLS

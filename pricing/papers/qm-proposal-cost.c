@@ -390,6 +390,64 @@ find_rented (const QmProposalMaker *maker)
   return found;
 }
 
+/* What it costs to measure the proposed GPUs before they are bought. */
+static void
+add_hour (const QmProposalMaker *maker, const QmPrice *cheapest)
+{
+  const QmCandidate *candidate = maker->candidate;
+  g_autofree char *gpus =
+      g_strdup_printf ("%d × %s", candidate->gpus, candidate->gpu->name);
+  double hour = (double) cheapest->micros / cheapest->gpus / 1e4;
+  g_autofree char *amount =
+      qm_proposal_money (maker, hour * candidate->gpus, FALSE);
+  g_autofree char *text =
+      /* Translators: GPUs, an amount, who rents them out. */
+      g_strdup_printf (
+          _ ("Before anything is bought, an hour on %s costs %s at "
+             "%s: what qm-bench measures in it takes the place of "
+             "the prediction. “Benchmark Another Machine” writes "
+             "the files for that."),
+          gpus, amount, cheapest->source);
+
+  qm_paper_add (maker->paper, QM_PAPER_TEXT, text);
+}
+
+/* All machines but one are bought, and the work of that one is rented. */
+static void
+add_mixed (const QmProposalMaker *maker,
+           const QmCandidate *rented,
+           const QmPrice *cheapest)
+{
+  const int machines = maker->candidate->machines;
+  double years = maker->proposal->question->lifetime_years;
+  double once = price_of (maker) * (machines - 1) / machines;
+  double year = (double) cheapest->micros / cheapest->gpus / 1e4
+                * rented->machine_days * 24 * rented->gpus / machines;
+  g_autofree char *bought = qm_proposal_money (maker, once, FALSE);
+  g_autofree char *each = qm_proposal_money (maker, year, FALSE);
+  g_autofree char *all = qm_proposal_money (maker, once + year * years, FALSE);
+  g_autofree char *whole = qm_proposal_money (maker, price_of (maker), FALSE);
+  g_autofree char *life = qm_format_number (years, 1);
+  g_autofree char *text = NULL;
+
+  if (machines < 2)
+    return;
+  text =
+      /* Translators: a number of machines, an amount, another one, a number of
+       * years, two amounts. */
+      g_strdup_printf (
+          ngettext (
+              "A mixed plan: %d machine is bought for %s, and the work of "
+              "one more rented for %s a year, in %s years %s for both, "
+              "where all that is proposed costs %s.",
+              "A mixed plan: %d machines are bought for %s, and the work "
+              "of one more rented for %s a year, in %s years %s for both, "
+              "where all that is proposed costs %s.",
+              machines - 1),
+          machines - 1, bought, each, life, all, whole);
+  qm_paper_add (maker->paper, QM_PAPER_TEXT, text);
+}
+
 void
 qm_proposal_add_rent (const QmProposalMaker *maker)
 {
@@ -448,6 +506,10 @@ qm_proposal_add_rent (const QmProposalMaker *maker)
       last = index;
       add_rent (maker, table, rented, g_ptr_array_index (prices, index));
     }
+  if (rented == maker->candidate)
+    add_hour (maker, g_ptr_array_index (prices, 0));
+  if (year)
+    add_mixed (maker, rented, g_ptr_array_index (prices, 0));
   qm_paper_add (
       maker->paper, QM_PAPER_TEXT,
       _ ("Rents are those of the catalog, without tax, for the hours of "

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """quartermaster plot: complete files of every format, or none at all."""
 
+import datetime
+import json
 import os
 import re
 import struct
@@ -72,6 +74,40 @@ class PlotTest(harness.CommandLineTest):
         self.assertEqual(result.err, b"")
         with open(self.path(name), "rb") as file:
             return file.read()
+
+    def test_words(self):
+        """A figure tells where it is from, of which day, by which assumptions,
+        and who does not see it what it shows."""
+        limits = ("--budget", "40k", "--time-factor", "1.25")
+        headline = json.loads(self.run_program(
+            "advise", *ASK[1:], *limits, "--json").text)["recommendation"][
+                "headline"]
+        words = {}
+        data = self.draw("words.svg", *limits)
+        root = xml.etree.ElementTree.fromstring(data)
+        name = "{http://www.w3.org/2000/svg}"
+        words["svg"] = root.findtext(name + "desc")
+        self.assertEqual(root.findtext(name + "title"), "Pythia (1B)")
+        told = " ".join(" ".join("".join(one.itertext())
+                                 for one in root.iter(name + "text")).split())
+        today = datetime.datetime.now(datetime.timezone.utc).date()
+        for part in ("Source: Quartermaster", "Budget $40,000;",
+                     "time factor 1.25;", "%d %s" % (
+                         today.day, today.strftime("%B %Y"))):
+            self.assertIn(part, told)
+        data = self.draw("words.png", *limits)
+        png_size(data)
+        words["png"] = re.search(rb"Description\0\0\0\0\0(.*?)....bKGD|"
+                                 rb"Description\0\0\0\0\0(.*?)....IDAT",
+                                 data, re.DOTALL)
+        words["png"] = next(filter(None, words["png"].groups())).decode(
+            errors="replace")
+        for form, summary in words.items():
+            with self.subTest(form=form):
+                self.assertIn("Overall cost (USD), Pythia (1B): ", summary)
+                self.assertIn(headline, summary)
+        self.assertIn(b"/Subject", pdf_objects(self.draw("words.pdf",
+                                                         *limits)))
 
     def files(self):
         return sorted(name for name in os.listdir(self.home)

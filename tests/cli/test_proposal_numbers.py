@@ -13,7 +13,7 @@ import harness
 
 YEAR = ("--runs", "pythia-410m=5,vit-large=2.5", "--deadline-per-run", "42",
         "--budget", "60k", "--currency", "EUR", "--tax", "19")
-NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+NUMBER = re.compile(r"\d(?:[\d,]*\d)?(?:\.\d+)?")
 EURO = "€"
 
 
@@ -263,6 +263,28 @@ class NumbersTest(harness.CommandLineTest):
                 cells.append(self.amount(work * self.life))
             until = self.best["price_usd"] / work
             self.row(*cells, "%.6f" % (until * (12 if self.best["runs"] else 1)))
+        self.expect_plans(rented, *prices[0][:2])
+
+    def expect_plans(self, rented, hour, source):
+        """An hour before it is bought, and one machine of several rented."""
+        if rented is self.best:
+            self.expect("Before anything is bought, an hour on %d × %s costs %s "
+                        "at %s: what qm-bench measures in it takes the place of "
+                        "the prediction. “Benchmark Another Machine” writes the "
+                        "files for that."
+                        % (rented["gpus"], self.gpus[rented["gpu"]],
+                           self.amount(hour * rented["gpus"]), source))
+        n = self.best["machines"]
+        if n > 1:
+            once = self.best["price_usd"] * (n - 1) / n
+            year = hour * 24 * rented["machine_days"] * rented["gpus"] / n
+            self.expect("A mixed plan: %d machine%s bought for %s, and the work "
+                        "of one more rented for %s a year, in %g years %s for "
+                        "both, where all that is proposed costs %s."
+                        % (n - 1, " is" if n == 2 else "s are",
+                           self.amount(once), self.amount(year), self.life,
+                           self.amount(once + year * self.life),
+                           self.amount(self.best["price_usd"])))
 
     def expect_rules(self):
         """Those of data/funders.csv, word for word."""

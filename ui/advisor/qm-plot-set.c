@@ -49,6 +49,9 @@ make_plot (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
   qm_advice_plot_set_limits (plot, qm_advisor_get_budget_minor (advisor),
                              qm_advisor_get_deadline_days (advisor),
                              qm_advisor_get_recommendation (advisor, topic));
+  qm_advice_plot_set_words (plot, qm_advisor_get_question (advisor, topic),
+                            qm_advisor_get_recommendation (advisor, topic),
+                            qm_date_today ());
   if (qm_advisor_get_selected (advisor, &selected_topic, &selected)
       && selected_topic == topic)
     qm_advice_plot_set_selected (plot, (int) selected);

@@ -36,6 +36,8 @@ struct _QmAdvicePlot
   char *recommended_label;
   char *recommended_short;
   char *hovered_label;
+  char *note;
+  char *summary;
 };
 
 /* --- Points -------------------------------------------------------------- */

@@ -105,6 +105,8 @@ qm_advice_plot_free (QmAdvicePlot *self)
   g_free (self->recommended_label);
   g_free (self->recommended_short);
   g_free (self->hovered_label);
+  g_free (self->note);
+  g_free (self->summary);
   g_free (self);
 }
 
@@ -285,6 +287,38 @@ qm_advice_plot_set_legend (QmAdvicePlot *self, gboolean legend)
   g_return_if_fail (self != NULL);
 
   self->data.legend = legend;
+}
+
+void
+qm_advice_plot_set_words (QmAdvicePlot *self,
+                          const QmQuestion *question,
+                          const QmRecommendation *recommendation,
+                          QmDate today)
+{
+  g_autofree char *date = qm_format_date (today);
+  g_autofree char *asked = NULL;
+  g_autofree char *headline = NULL;
+  g_autofree char *count = NULL;
+
+  g_return_if_fail (self != NULL && question != NULL);
+  g_return_if_fail (recommendation != NULL);
+
+  asked = qm_prose_question (question);
+  headline = qm_prose_headline (self->advice, question, recommendation);
+  count = g_strdup_printf (ngettext ("%u candidate", "%u candidates",
+                                     self->data.n_points),
+                           self->data.n_points);
+  g_free (self->note);
+  /* Translators: a version, a date, what was asked. */
+  self->note = g_strdup_printf (_ ("Source: Quartermaster %s, %s. %s"),
+                                QM_VERSION, date, asked);
+  g_free (self->summary);
+  /* Translators: what a plot shows, of which model, "16 candidates", the
+   * recommendation. */
+  self->summary = g_strdup_printf (_ ("%s, %s: %s. %s"), self->data.x.title,
+                                   self->data.title, count, headline);
+  self->data.note = self->note;
+  self->data.summary = self->summary;
 }
 
 const QmPlotData *

@@ -65,6 +65,13 @@ void qm_advice_plot_share (QmAdvicePlot *const *plots, guint n);
 /* Whether the legend is drawn. */
 void qm_advice_plot_set_legend (QmAdvicePlot *plot, gboolean legend);
 
+/* Has an exported figure tell where it is from, of which day and by which
+ * assumptions, and what it shows for who does not see it. */
+void qm_advice_plot_set_words (QmAdvicePlot *plot,
+                               const QmQuestion *question,
+                               const QmRecommendation *recommendation,
+                               QmDate today);
+
 /* What to draw; valid until the plot changes or is freed.  (transfer none) */
 const QmPlotData *qm_advice_plot_data (const QmAdvicePlot *plot);
 

@@ -4,6 +4,7 @@
 
 #include "ui/plot/qm-plot-export.h"
 #include "ui/plot/qm-plot-svg-text.h"
+#include "ui/plot/qm-plot-words.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -51,7 +52,8 @@ create_surface (GByteArray *bytes,
                 QmPlotFormat format,
                 int width,
                 int height,
-                const QmPlotTheme *theme)
+                const QmPlotTheme *theme,
+                const QmPlotData *first)
 {
   cairo_surface_t *surface;
 
@@ -68,6 +70,13 @@ create_surface (GByteArray *bytes,
                                       "");
       cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_CREATOR,
                                       "Quartermaster");
+      if (first->summary != NULL)
+        {
+          cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_TITLE,
+                                          first->title);
+          cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_SUBJECT,
+                                          first->summary);
+        }
       return surface;
     case QM_PLOT_FORMAT_PNG:
     default:
@@ -191,6 +200,7 @@ qm_plot_render (const QmPlotData *const *plots,
   cairo_surface_t *surface;
   cairo_status_t status;
   cairo_t *cr;
+  double below;
   g_autoptr (GString) texts = g_string_new (NULL);
 
   g_return_val_if_fail (theme != NULL && (plots != NULL || n == 0), NULL);
@@ -198,11 +208,12 @@ qm_plot_render (const QmPlotData *const *plots,
   if (!check_arguments (n, width, height, error))
     return NULL;
   bytes = g_byte_array_new ();
-  surface = create_surface (bytes, format, width, height, theme);
+  surface = create_surface (bytes, format, width, height, theme, plots[0]);
   if (format == QM_PLOT_FORMAT_SVG)
     qm_plot_svg_text_keep (surface, texts);
   cr = cairo_create (surface);
-  qm_plot_draw_grid (cr, plots, n, width, height, theme);
+  below = qm_plot_words_draw (cr, plots[0]->note, width, height, theme);
+  qm_plot_draw_grid (cr, plots, n, width, height - below, theme);
   cairo_show_page (cr);
   status = cairo_status (cr);
   cairo_destroy (cr);
@@ -225,6 +236,7 @@ qm_plot_render (const QmPlotData *const *plots,
       bytes = renumber_surfaces (bytes);
       add_elements (bytes, texts);
     }
+  qm_plot_words_add (bytes, format, plots[0]->title, plots[0]->summary);
   return g_byte_array_free_to_bytes (bytes);
 }
 

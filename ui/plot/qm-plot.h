@@ -138,6 +138,10 @@ typedef struct
   const char *frontier_name;
 
   const char *empty_text; /* shown where there is no point to draw */
+
+  /* Of exported figures, which have those of the first plot; NULL: none. */
+  const char *note;    /* below: source, date, assumptions */
+  const char *summary; /* for who does not see them: what they show */
 } QmPlotData;
 
 typedef enum
