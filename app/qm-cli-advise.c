@@ -13,10 +13,12 @@
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-ownership.h"
 #include "app/qm-cli-question.h"
+#include "app/qm-cli-rent.h"
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
 #include "pricing/advice/qm-odds.h"
 #include "pricing/advice/qm-prose-plan.h"
+#include "pricing/advice/qm-prose-rent.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 
@@ -103,6 +105,17 @@ plan_of (const Answer *answer)
   return candidate != NULL
              ? qm_prose_plan (answer->advice, answer->question, candidate)
              : g_new0 (char *, 1);
+}
+
+/* What renting would cost instead.  (transfer full) */
+static GStrv
+rent_of (const Answer *answer)
+{
+  const QmCandidate *candidate = chosen (answer);
+
+  return candidate != NULL ? qm_prose_rent (answer->catalog, answer->advice,
+                                            answer->question, candidate)
+                           : g_new0 (char *, 1);
 }
 
 /* Adds what was found out to the recommended candidate, or where nothing fits
@@ -234,6 +247,12 @@ answer_json (const Answer *answer)
   json_object_set_new (root, "frontier", frontier);
   json_object_set_new (root, "candidates", candidates);
   json_object_set_new (root, "left_out", left_out_json (answer->advice));
+  json_object_set_new (root, "renting",
+                       chosen (answer) != NULL
+                           ? qm_cli_rent_json (answer->catalog, answer->advice,
+                                               answer->question,
+                                               chosen (answer))
+                           : json_null ());
   if (answer->question->offers != NULL)
     json_object_set_new (root, "quotes",
                          quotes_json (answer->advice, answer->question));
@@ -274,6 +293,7 @@ append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
                                                found, answer->today);
   g_auto (GStrv) notes = qm_prose_notes (answer->advice, answer->question);
   g_auto (GStrv) plan = plan_of (answer);
+  g_auto (GStrv) renting = rent_of (answer);
 
   qm_cli_append_paragraph (out, screen, QM_CLI_STRONG, "", 0, headline);
   qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, reason);
@@ -286,6 +306,10 @@ append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
   for (guint i = 0; alternatives[i] != NULL; i++)
     qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "• ", 2,
                              alternatives[i]);
+  if (renting[0] != NULL)
+    g_string_append_c (out, '\n');
+  for (guint i = 0; renting[i] != NULL; i++)
+    qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, renting[i]);
   if (warnings[0] != NULL)
     g_string_append_c (out, '\n');
   for (guint i = 0; warnings[i] != NULL; i++)

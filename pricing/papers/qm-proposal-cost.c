@@ -5,6 +5,7 @@
 #include "pricing/papers/qm-proposal-private.h"
 
 #include "pricing/advice/qm-ownership.h"
+#include "pricing/advice/qm-prose-rent.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 
@@ -343,116 +344,40 @@ add_rent (const QmProposalMaker *maker,
                           price_of (maker) / work * (year ? 12 : 1), 0);
 }
 
-/* What the work costs on a candidate at the price in the middle; NaN where
- * nobody rents out such GPUs. */
-static double
-rent_of (const QmProposalMaker *maker, const QmCandidate *candidate)
-{
-  g_autoptr (GPtrArray) prices =
-      qm_rent_prices (maker->proposal->catalog, candidate->gpu->id, "USD");
-  const QmPrice *price;
-
-  if (prices->len == 0)
-    return (double) NAN;
-  price = g_ptr_array_index (prices, prices->len / 2);
-  return (double) price->micros / price->gpus * candidate->machine_days
-         * candidate->gpus;
-}
-
-/* The proposed GPUs where somebody rents them out, else those on which the work
- * costs least; NULL: none. */
-static const QmCandidate *
-find_rented (const QmProposalMaker *maker)
-{
-  guint n;
-  const QmCandidate *candidates =
-      qm_advice_candidates (maker->proposal->advice, &n);
-  const QmCandidate *found = NULL;
-  double least = INFINITY;
-
-  if (isfinite (rent_of (maker, maker->candidate)))
-    return maker->candidate;
-  for (guint i = 0; i < n; i++)
-    {
-      const QmCandidate *one = &candidates[i];
-      double cost;
-
-      if (!one->eligible || one->late || one->superseded
-          || !qm_known (one->machine_days))
-        continue;
-      cost = rent_of (maker, one);
-      if (cost < least)
-        {
-          least = cost;
-          found = one;
-        }
-    }
-  return found;
-}
-
-/* What it costs to measure the proposed GPUs before they are bought. */
+/* What else there is to know of renting: an hour before anything is bought,
+ * several uses, a mixed plan. */
 static void
-add_hour (const QmProposalMaker *maker, const QmPrice *cheapest)
+add_plans (const QmProposalMaker *maker, const QmCandidate *rented)
 {
-  const QmCandidate *candidate = maker->candidate;
-  g_autofree char *gpus =
-      g_strdup_printf ("%d × %s", candidate->gpus, candidate->gpu->name);
-  double hour = (double) cheapest->micros / cheapest->gpus / 1e4;
-  g_autofree char *amount =
-      qm_proposal_money (maker, hour * candidate->gpus, FALSE);
-  g_autofree char *text =
-      /* Translators: GPUs, an amount, who rents them out. */
-      g_strdup_printf (
-          _ ("Before anything is bought, an hour on %s costs %s at "
-             "%s: what qm-bench measures in it takes the place of "
-             "the prediction. “Benchmark Another Machine” writes "
-             "the files for that."),
-          gpus, amount, cheapest->source);
+  const QmQuestion *question = maker->proposal->question;
+  const QmPurse *purse = &question->purse;
+  g_autofree char *uses = NULL;
+  g_autofree char *hour = NULL;
+  g_autofree char *mixed = NULL;
+  QmRentPlan plan;
 
-  qm_paper_add (maker->paper, QM_PAPER_TEXT, text);
-}
-
-/* All machines but one are bought, and the work of that one is rented. */
-static void
-add_mixed (const QmProposalMaker *maker,
-           const QmCandidate *rented,
-           const QmPrice *cheapest)
-{
-  const int machines = maker->candidate->machines;
-  double years = maker->proposal->question->lifetime_years;
-  double once = price_of (maker) * (machines - 1) / machines;
-  double year = (double) cheapest->micros / cheapest->gpus / 1e4
-                * rented->machine_days * 24 * rented->gpus / machines;
-  g_autofree char *bought = qm_proposal_money (maker, once, FALSE);
-  g_autofree char *each = qm_proposal_money (maker, year, FALSE);
-  g_autofree char *all = qm_proposal_money (maker, once + year * years, FALSE);
-  g_autofree char *whole = qm_proposal_money (maker, price_of (maker), FALSE);
-  g_autofree char *life = qm_format_number (years, 1);
-  g_autofree char *text = NULL;
-
-  if (machines < 2)
+  if (!qm_rent_plan_compute (maker->proposal->catalog, question,
+                             maker->candidate, rented, &plan))
     return;
-  text =
-      /* Translators: a number of machines, an amount, another one, a number of
-       * years, two amounts. */
-      g_strdup_printf (
-          ngettext (
-              "A mixed plan: %d machine is bought for %s, and the work of "
-              "one more rented for %s a year, in %s years %s for both, "
-              "where all that is proposed costs %s.",
-              "A mixed plan: %d machines are bought for %s, and the work "
-              "of one more rented for %s a year, in %s years %s for both, "
-              "where all that is proposed costs %s.",
-              machines - 1),
-          machines - 1, bought, each, life, all, whole);
-  qm_paper_add (maker->paper, QM_PAPER_TEXT, text);
+  uses = qm_prose_rent_uses (&plan, maker->candidate, rented, purse, FALSE);
+  qm_paper_add (maker->paper, QM_PAPER_TEXT, uses);
+  if (rented == maker->candidate)
+    {
+      hour = qm_prose_rent_hour (&plan, rented, purse, FALSE);
+      qm_paper_add (maker->paper, QM_PAPER_TEXT, hour);
+    }
+  mixed = qm_prose_rent_mixed (&plan, maker->candidate, purse, FALSE);
+  if (mixed != NULL)
+    qm_paper_add (maker->paper, QM_PAPER_TEXT, mixed);
 }
 
 void
 qm_proposal_add_rent (const QmProposalMaker *maker)
 {
   const gboolean year = qm_question_is_portfolio (maker->proposal->question);
-  const QmCandidate *rented = find_rented (maker);
+  const QmCandidate *rented =
+      qm_rent_plan_find (maker->proposal->catalog, maker->proposal->advice,
+                         maker->candidate);
   g_autoptr (GPtrArray) prices = NULL;
   const char *const of_year[] = {
     _ ("Seen at"),
@@ -473,27 +398,14 @@ qm_proposal_add_rent (const QmProposalMaker *maker)
   QmPaperTable *table;
 
   qm_paper_add (maker->paper, QM_PAPER_HEADING, _ ("Renting instead"));
-  if (rented == NULL)
-    {
-      qm_paper_add (
-          maker->paper, QM_PAPER_TEXT,
-          _ ("No price is known at which GPUs that do this work can be "
-             "rented."));
-      return;
-    }
   if (rented != maker->candidate)
     {
-      g_autofree char *name = qm_prose_candidate (rented);
-      g_autofree char *text =
-          /* Translators: GPUs. */
-          g_strdup_printf (
-              _ ("No price is known at which the proposed GPUs can "
-                 "be rented. Of those that can, %s do this work "
-                 "for the least."),
-              name);
+      g_autofree char *text = qm_prose_rent_other (rented);
 
       qm_paper_add (maker->paper, QM_PAPER_TEXT, text);
     }
+  if (rented == NULL)
+    return;
   prices = qm_rent_prices (maker->proposal->catalog, rented->gpu->id, "USD");
   table =
       qm_paper_add_table (maker->paper, _ ("Rent"), year ? of_year : of_one);
@@ -506,16 +418,13 @@ qm_proposal_add_rent (const QmProposalMaker *maker)
       last = index;
       add_rent (maker, table, rented, g_ptr_array_index (prices, index));
     }
-  if (rented == maker->candidate)
-    add_hour (maker, g_ptr_array_index (prices, 0));
-  if (year)
-    add_mixed (maker, rented, g_ptr_array_index (prices, 0));
+  add_plans (maker, rented);
   qm_paper_add (
       maker->paper, QM_PAPER_TEXT,
-      _ ("Rents are those of the catalog, without tax, for the hours of "
-         "training alone; storage, transfer and waiting for free GPUs "
-         "are not in them, nor is electricity in the price of the "
+      _ ("Rents are those of the catalog, without tax, and in the table for "
+         "the hours of training alone. Electricity is not in the price of the "
          "machine."));
+  qm_paper_add (maker->paper, QM_PAPER_TEXT, qm_prose_rent_left_out ());
 }
 
 /* --- rules of funders --- */

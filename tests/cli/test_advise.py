@@ -395,7 +395,7 @@ class JsonTest(AdviseTest):
     def check(self, answer, fits):
         self.assertEqual(list(answer), ["question", "recommendation",
                                         "nothing_fits", "frontier",
-                                        "candidates", "left_out",
+                                        "candidates", "left_out", "renting",
                                         "problems", "notices"])
         self.assertEqual(list(answer["question"]), QUESTION_KEYS)
         if fits:
@@ -457,7 +457,8 @@ class TextTest(AdviseTest):
         answer = self.ask("--model", "pythia-1b", "--budget", "40000")
         best = answer["recommendation"]
         self.assertEqual(lines[0], best["headline"])
-        for said in [best["reason"]] + best["alternatives"] + best["warnings"]:
+        for said in ([best["reason"]] + best["alternatives"] + best["warnings"]
+                     + answer["renting"]["sentences"]):
             self.assertIn(" ".join(said.split()), " ".join(text.split()))
         rows = [line for line in lines
                 if " × " in line and line[:3] in ("   ", "→  ")]

@@ -5,6 +5,7 @@ advice: every line is expected, with numbers done here, and no digit is left ove
 import csv
 import datetime
 import json
+import math
 import os
 import re
 import unittest
@@ -232,7 +233,7 @@ class NumbersTest(harness.CommandLineTest):
     def rents(self, gpu):
         """What an hour of a GPU costs at whom, the cheapest first."""
         prices = [(one["amount"] / one["gpus"], one["source"],
-                   one["observed_on"])
+                   one["observed_on"], one["gpus"])
                   for one in self.json("catalog", "prices")["prices"]
                   if (one["item"], one["kind"], one["unit"], one["currency"])
                   == (gpu, "cloud", "hour", "USD")]
@@ -255,7 +256,7 @@ class NumbersTest(harness.CommandLineTest):
                         "least." % self.candidate(rented))
         prices = self.rents(rented["gpu"])
         for i in sorted({0, len(prices) // 2, len(prices) - 1}):
-            hour, source, seen = prices[i]
+            hour, source, seen, _ = prices[i]
             work = hour * 24 * rented["machine_days"] * rented["gpus"]
             cells = [source + "<br>" + date(seen), self.amount(hour),
                      self.amount(work)]
@@ -263,17 +264,29 @@ class NumbersTest(harness.CommandLineTest):
                 cells.append(self.amount(work * self.life))
             until = self.best["price_usd"] / work
             self.row(*cells, "%.6f" % (until * (12 if self.best["runs"] else 1)))
-        self.expect_plans(rented, *prices[0][:2])
+        self.expect_plans(rented, *prices[0])
 
-    def expect_plans(self, rented, hour, source):
-        """An hour before it is bought, and one machine of several rented."""
+    def expect_plans(self, rented, hour, source, seen, together):
+        """Uses, an hour before it is bought, and one machine of several
+        rented."""
+        whole = math.ceil(rented["gpus"] / together) * together * hour
+        work = (self.best["machines"] * rented["machine_days"]
+                / self.best["machine_days"])
+        life = whole * work * self.life * 8760
+        what = ("" if rented is self.best else "what the proposed GPUs do in ")
+        self.expect(("Renting %s for " + what + "%g years at %s (%s), in use for "
+                     "50 %% of all hours, costs %s, for 70 %% %s, and for "
+                     "100 %% %s. Buying costs %s.")
+                    % (self.candidate(rented), self.life, source, date(seen),
+                       self.amount(life * 0.5), self.amount(life * 0.7),
+                       self.amount(life), self.amount(self.best["price_usd"])))
         if rented is self.best:
             self.expect("Before anything is bought, an hour on %d × %s costs %s "
                         "at %s: what qm-bench measures in it takes the place of "
                         "the prediction. “Benchmark Another Machine” writes the "
                         "files for that."
                         % (rented["gpus"], self.gpus[rented["gpu"]],
-                           self.amount(hour * rented["gpus"]), source))
+                           self.amount(whole), source))
         n = self.best["machines"]
         if n > 1:
             once = self.best["price_usd"] * (n - 1) / n

@@ -146,6 +146,100 @@ class QuestionTest(harness.CommandLineTest):
                              one["cost_usd"])
             self.assertIsNone(one["cost"] and one["cost"]["gross"])
 
+    def rent(self, *ask, **rest):
+        """The answer, and what an hour of its GPUs costs at the cheapest, with
+        how many of them are rented together."""
+        answer = self.ask(*ask, expect=None, **rest)
+        prices = [(one["amount"] / one["gpus"], one["gpus"], one["source"])
+                  for one in json.loads(self.run_program(
+                      "catalog", "prices", "--json").text)["prices"]
+                  if (one["item"], one["unit"], one["currency"])
+                  == (answer["recommendation"]["gpu"], "hour", "USD")]
+        return answer, *min(prices)
+
+    def test_rent(self):
+        """What renting costs in use for half of all hours, for 70 %, and for
+        all, beside buying; what is not in it; and an hour before."""
+        answer, hour, together, source = self.rent(
+            "--model", "pythia-1b", "--budget", "40k", "--lifetime", "4")
+        best, rent = answer["recommendation"], answer["renting"]
+        whole = math.ceil(best["gpus"] / together) * together * hour
+        self.assertEqual((rent["source"], rent["rented_together"]), (source, together))
+        self.assertAlmostEqual(rent["hour_usd"], whole, 2)
+        self.assertEqual([use["use_percent"] for use in rent["uses"]],
+                         [50, 70, 100])
+        for use in rent["uses"]:
+            self.assertAlmostEqual(
+                use["rent_usd"],
+                whole * 4 * 8760 * use["use_percent"] / 100, 1)
+            self.assertEqual(use["buy_usd"], best["price_usd"])
+        self.assertIsNone(rent["mixed"])
+        said = " ".join(rent["sentences"])
+        for word in ("${:,.0f}".format(whole * 4 * 8760), source, "reserved",
+                     "egress", "storage", "qm-bench"):
+            self.assertIn(word, said)
+
+    def test_rent_of_others(self):
+        """Where nobody rents out what is to be bought: for as long as others take
+        for the same work."""
+        ask = ("--model", "pythia-1b", "--budget", "40k")
+        best = self.ask(*ask)["recommendation"]
+        path = os.path.join(self.rated, "prices.csv")
+        with open(path, encoding="utf-8") as file:
+            lines = [line for line in file
+                     if not line.startswith(best["gpu"] + ",cloud,")]
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+        answer = self.ask(*ask, **self.rates)
+        self.assertEqual(answer["recommendation"]["gpu"], best["gpu"])
+        rent = answer["renting"]
+        self.assertNotEqual(rent["gpu"], best["gpu"])
+        other = next(one for one in answer["candidates"]
+                     if (one["gpu"], one["gpus"]) == (rent["gpu"], rent["gpus"])
+                     and one["eligible"])
+        hours = 5 * 8760 * other["days"] / best["days"]
+        self.assertAlmostEqual(rent["uses"][2]["rent_usd"],
+                               rent["hour_usd"] * hours,
+                               delta=1e-3 * rent["uses"][2]["rent_usd"])
+        self.assertTrue(rent["sentences"][0].startswith(
+            "No price is known at which the proposed GPUs can be rented. Of "))
+        self.assertNotIn("qm-bench", " ".join(rent["sentences"]))
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(line for line in lines if ",cloud," not in line)
+        rent = self.ask(*ask, **self.rates)["renting"]
+        self.assertIsNone(rent["uses"])
+        self.assertEqual(rent["sentences"], [
+            "No price is known at which GPUs that do this work can be rented."])
+
+    def test_rent_with_electricity(self):
+        """Of which more is used where the GPUs are used more."""
+        answer, *_ = self.rent("--model", "pythia-1b", "--budget", "60k",
+                               "--ownership", "electricity,utilization=70", "--costs",
+                               "total")
+        low, middle, high = (use["buy_usd"]
+                             for use in answer["renting"]["uses"])
+        self.assertLess(low, middle)
+        self.assertLess(middle, high)
+        self.assertAlmostEqual(middle, answer["recommendation"]["cost_usd"], 2)
+
+    def test_rent_of_one_of_several(self):
+        answer, hour, *_ = self.rent(*ASKED, "--at-once", "3", "--budget",
+                                     "400k", "--room", "any")
+        best, mixed = answer["recommendation"], answer["renting"]["mixed"]
+        n = best["machines"]
+        self.assertGreaterEqual(n, 3)
+        self.assertEqual(mixed["machines_bought"], n - 1)
+        self.assertAlmostEqual(mixed["bought_usd"],
+                               best["price_usd"] * (n - 1) / n, 1)
+        year = hour * 24 * best["machine_days"] * best["gpus"] / n
+        self.assertAlmostEqual(mixed["rent_a_year_usd"], year, 1)
+        self.assertAlmostEqual(
+            mixed["all_usd"], mixed["bought_usd"]
+            + mixed["rent_a_year_usd"] * answer["question"]["lifetime_years"],
+            0)
+        self.assertIn("A mixed plan: %d machines are bought" % (n - 1),
+                      " ".join(answer["renting"]["sentences"]))
+
     def test_funding(self):
         answer = self.ask(*ASKED, "--room", "any", "--machine-least", "15k",
                           "--machine-most", "60k", expect=None)

@@ -99,6 +99,10 @@ test_found (Fixture *fixture, gconstpointer data)
   g_assert_true (says (fixture, "Next cheaper: 4 × RTX A6000"));
   g_assert_true (says (fixture, "119\u00a0%"));
   g_assert_true (says (fixture, "Prices date from 21 September 2024"));
+  g_assert_true (says (fixture, "Renting 1 × H100 SXM5 80GB for 5 years at "));
+  g_assert_true (says (fixture, " Buying costs $31,000. "));
+  g_assert_true (says (fixture, "(egress)"));
+  g_assert_true (says (fixture, "an hour on 1 × H100 SXM5 80GB costs $"));
   g_assert_false (says (fixture, "Selected"));
 }
 

@@ -5,6 +5,7 @@
 #include "ui/advisor/qm-recommendation-card.h"
 
 #include "pricing/advice/qm-prose-plan.h"
+#include "pricing/advice/qm-prose-rent.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "ui/plot/qm-advice-plot.h"
@@ -45,6 +46,7 @@ struct _QmRecommendationCard
   GtkWidget *show_button;
   GtkLabel *reason;
   GtkLabel *machine;
+  GtkLabel *renting;
   GtkWidget *warnings;
   GtkWidget *notes;
   GtkListBox *alternatives;
@@ -239,6 +241,7 @@ static void
 update_grounds (QmRecommendationCard *self)
 {
   gboolean words = gtk_widget_get_visible (GTK_WIDGET (self->machine))
+                   || gtk_widget_get_visible (GTK_WIDGET (self->renting))
                    || gtk_widget_get_visible (self->notes)
                    || gtk_widget_get_visible (GTK_WIDGET (self->selected));
   gboolean rows = FALSE;
@@ -361,6 +364,28 @@ describe_machine (QmRecommendationCard *self, const QmCandidate *best)
                          : g_steal_pointer (&money);
 }
 
+/* What renting costs in place of what is recommended, or would do. */
+static void
+update_renting (QmRecommendationCard *self)
+{
+  const QmAdvice *advice = qm_advisor_get_advice (self->advisor, self->topic);
+  const QmCandidate *candidate = nth (advice, self->subject);
+  g_auto (GStrv) sentences = NULL;
+  g_autofree char *text = NULL;
+
+  if (candidate != NULL)
+    {
+      sentences =
+          qm_prose_rent (qm_advisor_get_catalog (self->advisor), advice,
+                         qm_advisor_get_question (self->advisor, self->topic),
+                         candidate);
+      text = g_strjoinv (" ", sentences);
+    }
+  set_text (self->renting, text != NULL ? text : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->renting),
+                          text != NULL && *text != '\0');
+}
+
 static void
 update_topic (QmRecommendationCard *self)
 {
@@ -383,6 +408,7 @@ update_topic (QmRecommendationCard *self)
   set_text (self->reason, why);
   set_text (self->machine, machine != NULL ? machine : "");
   gtk_widget_set_visible (GTK_WIDGET (self->machine), machine != NULL);
+  update_renting (self);
   update_icon (self, recommendation->outcome);
   gtk_widget_set_visible (self->show_button, self->subject >= 0);
   update_warnings (self, advice, recommendation);
@@ -656,6 +682,8 @@ bind_children (GtkWidgetClass *widget_class)
                                         reason);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
                                         machine);
+  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
+                                        renting);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
                                         warnings);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
