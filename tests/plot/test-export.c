@@ -93,7 +93,7 @@ read_png (GBytes *bytes)
   return image;
 }
 
-/* A PNG is what is drawn on the screen, opaque. */
+/* A PNG is what is drawn on the screen, opaque, but for what is pointed at. */
 static void
 test_png (void)
 {
@@ -104,6 +104,7 @@ test_png (void)
 
   fixture_decorate (fixture);
   bytes = render_one (fixture, QM_PLOT_FORMAT_PNG, 480, 360);
+  fixture->data.selected = fixture->data.hovered = -1;
   image = read_png (bytes);
   g_assert_cmpint (cairo_image_surface_get_width (image), ==, 480);
   g_assert_cmpint (cairo_image_surface_get_height (image), ==, 360);
@@ -186,6 +187,28 @@ test_pdf (void)
   g_assert_cmpuint (pdf_count (objects, "CreationDate"), ==, 0);
   g_assert_cmpuint (pdf_count (objects, "ModDate"), ==, 0);
   g_string_free (objects, TRUE);
+}
+
+/* What is selected and hovered in the window is nothing of the figure. */
+static void
+test_no_ring (void)
+{
+  g_autoptr (Fixture) fixture = fixture_new_published (TRUE);
+
+  fixture_decorate (fixture);
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    {
+      g_autoptr (GBytes) plain = NULL;
+      g_autoptr (GBytes) pointed = NULL;
+
+      fixture->data.selected = fixture->data.hovered = -1;
+      plain = render_one (fixture, formats[i], 480, 360);
+      fixture->data.selected = 1;
+      fixture->data.hovered = 2;
+      fixture->data.hovered_label = "under the pointer";
+      pointed = render_one (fixture, formats[i], 480, 360);
+      g_assert_true (g_bytes_equal (plain, pointed));
+    }
 }
 
 /* --- The same bytes ------------------------------------------------------ */
@@ -486,6 +509,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/export/transparent-png", test_transparent_png);
   g_test_add_func ("/plot/export/svg", test_svg);
   g_test_add_func ("/plot/export/pdf", test_pdf);
+  g_test_add_func ("/plot/export/no-ring", test_no_ring);
   g_test_add_func ("/plot/export/twice", test_twice);
   g_test_add_func ("/plot/export/processes", test_processes);
   g_test_add_func ("/plot/export/sizes", test_sizes);

@@ -187,6 +187,22 @@ check_arguments (guint n, int width, int height, GError **error)
   return TRUE;
 }
 
+/* The plots without what is selected and hovered, which is of the window and
+ * not of the figure: an array for g_free(). */
+static QmPlotData *
+without_pointer (const QmPlotData *const *plots, guint n)
+{
+  QmPlotData *copies = g_new (QmPlotData, n);
+
+  for (guint i = 0; i < n; i++)
+    {
+      copies[i] = *plots[i];
+      copies[i].selected = copies[i].hovered = -1;
+      copies[i].hovered_label = NULL;
+    }
+  return copies;
+}
+
 GBytes *
 qm_plot_render (const QmPlotData *const *plots,
                 guint n,
@@ -202,18 +218,24 @@ qm_plot_render (const QmPlotData *const *plots,
   cairo_t *cr;
   double below;
   g_autoptr (GString) texts = g_string_new (NULL);
+  g_autofree QmPlotData *copies = NULL;
+  g_autofree const QmPlotData **drawn = NULL;
 
   g_return_val_if_fail (theme != NULL && (plots != NULL || n == 0), NULL);
 
   if (!check_arguments (n, width, height, error))
     return NULL;
+  copies = without_pointer (plots, n);
+  drawn = g_new (const QmPlotData *, n);
+  for (guint i = 0; i < n; i++)
+    drawn[i] = &copies[i];
   bytes = g_byte_array_new ();
   surface = create_surface (bytes, format, width, height, theme, plots[0]);
   if (format == QM_PLOT_FORMAT_SVG)
     qm_plot_svg_text_keep (surface, texts);
   cr = cairo_create (surface);
   below = qm_plot_words_draw (cr, plots[0]->note, width, height, theme);
-  qm_plot_draw_grid (cr, plots, n, width, height - below, theme);
+  qm_plot_draw_grid (cr, drawn, n, width, height - below, theme);
   cairo_show_page (cr);
   status = cairo_status (cr);
   cairo_destroy (cr);

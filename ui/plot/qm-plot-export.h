@@ -33,6 +33,7 @@ void qm_plot_draw_grid (cairo_t *cr,
 /* Renders plots in memory.  `width` and `height` are in pixels for PNG and in
  * points for SVG and PDF, 16 to 16384 each.  The same arguments give the same
  * bytes: no dates, no random identifiers.
+ * What is selected and hovered is left out.
  *
  * Returns: (transfer full): the file's bytes, or NULL with an error. */
 GBytes *qm_plot_render (const QmPlotData *const *plots,
