@@ -2,8 +2,6 @@
 
 #include "engine/work.h"
 
-#include "engine/masks.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -285,7 +283,7 @@ static bool
 is_masked (const QmPlan *plan, const QmOpCall *call)
 {
   return (call->op == QM_OP_ATTENTION || call->op == QM_OP_ATTENTION_BACKWARD)
-         && qm_is_masked (&plan->config, call->inputs[0].shape[2]);
+         && qm_model_has_mask (&plan->config, call->inputs[0].shape[2]);
 }
 
 /* The row that the call is in, or -1. */

@@ -5,7 +5,6 @@
  * gates, norms over squares. */
 
 #include "data/flops.h"
-#include "engine/masks.h"
 #include "engine/predict.h"
 #include "tests/data/check.h"
 
@@ -473,8 +472,8 @@ test_who_is_masked (void)
 
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     CHECK_INT (
-        qm_is_masked (&qm_catalog_model (catalog, cases[i].model)->config,
-                      cases[i].tokens),
+        qm_model_has_mask (&qm_catalog_model (catalog, cases[i].model)->config,
+                           cases[i].tokens),
         cases[i].masked);
 }
 
