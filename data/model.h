@@ -566,7 +566,8 @@ bool qm_model_has_teacher (const QmModelConfig *config);
  * create_bidirectional_mask() (masking_utils.py, 5.17.0) make one then even
  * where a kernel could be told what is hidden, or nothing is.  All that attends
  * to text calls them, ViT does, and the encoder of MAE; no other tower of
- * images does, nor MAE's decoder, nor DiT, which is no model of Transformers. */
+ * images does, nor MAE's decoder, nor DiT, which is no model of Transformers.
+ */
 bool qm_model_has_mask (const QmModelConfig *config, int64_t tokens);
 
 /* The only size that images may have, pixels a side; 0: the recipe says. */
