@@ -312,6 +312,14 @@ siglip_parameters (const QmModelConfig *model)
          - qm_count_layer_norm (hidden) + 1;
 }
 
+/* The tower of texts is given one. */
+static bool
+has_mask (const QmModelConfig *model, int64_t tokens)
+{
+  return tokens == model->clip.max_positions
+         && tokens != qm_clip_vision_tokens (model);
+}
+
 const QmFamilyInfo qm_clip_family = {
   .name = "clip",
   .architecture = "CLIPModel",
@@ -325,6 +333,7 @@ const QmFamilyInfo qm_clip_family = {
   .read_section = read_clip_section,
   .read = read_clip,
   .image_size = image_size,
+  .has_mask = has_mask,
   .flops = clip_flops,
   .parameters = clip_parameters,
 };
@@ -342,6 +351,7 @@ const QmFamilyInfo qm_siglip_family = {
   .read_section = read_siglip_section,
   .read = read_siglip,
   .image_size = image_size,
+  .has_mask = has_mask,
   .flops = siglip_flops,
   .parameters = siglip_parameters,
 };

@@ -454,6 +454,12 @@ parameters_dinov3 (const QmModelConfig *model)
          + count_top (&model->dino, model->dino.hidden_size);
 }
 
+static bool
+has_mask (const QmModelConfig *model, int64_t tokens)
+{
+  return false;
+}
+
 const QmFamilyInfo qm_dinov2_family = {
   .name = "dinov2",
   .architecture = "Dinov2ForImageClassification",
@@ -467,6 +473,7 @@ const QmFamilyInfo qm_dinov2_family = {
   .image_size = image_size,
   .has_teacher = has_teacher,
   .flops_ahead = flops_of_teacher,
+  .has_mask = has_mask,
   .flops = flops_dinov2,
   .parameters = parameters_dinov2,
 };
@@ -485,6 +492,7 @@ const QmFamilyInfo qm_dinov2_with_registers_family = {
   .image_size = image_size,
   .has_teacher = has_teacher,
   .flops_ahead = flops_of_teacher,
+  .has_mask = has_mask,
   .flops = flops_dinov2,
   .parameters = parameters_dinov2,
 };
@@ -503,6 +511,7 @@ const QmFamilyInfo qm_dinov3_vit_family = {
   .image_fits = image_fits,
   .has_teacher = has_teacher,
   .flops_ahead = flops_of_teacher,
+  .has_mask = has_mask,
   .flops = flops_dinov3,
   .parameters = parameters_dinov3,
 };

@@ -211,6 +211,12 @@ qm_dit_class_rows (const QmDitConfig *config)
   return config->classes + (config->class_dropout > 0);
 }
 
+static bool
+has_mask (const QmModelConfig *model, int64_t tokens)
+{
+  return false;
+}
+
 const QmFamilyInfo qm_dit_family = {
   .name = "dit",
   .architecture = "DiTTransformer2DModel",
@@ -222,6 +228,7 @@ const QmFamilyInfo qm_dit_family = {
   .nullable = nullable,
   .read = read,
   .image_size = image_size,
+  .has_mask = has_mask,
   .flops = flops,
   .parameters = parameters,
 };

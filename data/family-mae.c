@@ -178,6 +178,13 @@ parameters (const QmModelConfig *model)
          + qm_count_linear (decoder, elements, true);
 }
 
+/* The encoder is given one, of what it sees and the class. */
+static bool
+has_mask (const QmModelConfig *model, int64_t tokens)
+{
+  return tokens == qm_mae_kept (&model->mae) + 1;
+}
+
 const QmFamilyInfo qm_vit_mae_family = {
   .name = "vit_mae",
   .architecture = "ViTMAEForPreTraining",
@@ -189,6 +196,7 @@ const QmFamilyInfo qm_vit_mae_family = {
   .nullable = nullable,
   .read = read,
   .image_size = image_size,
+  .has_mask = has_mask,
   .flops = flops,
   .parameters = parameters,
 };

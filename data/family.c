@@ -103,6 +103,14 @@ qm_model_has_teacher (const QmModelConfig *config)
   return info->has_teacher != NULL && info->has_teacher (config);
 }
 
+bool
+qm_model_has_mask (const QmModelConfig *config, int64_t tokens)
+{
+  const QmFamilyInfo *info = families[config->family];
+
+  return info->has_mask == NULL || info->has_mask (config, tokens);
+}
+
 int64_t
 qm_model_image_size (const QmModelConfig *config)
 {

@@ -106,6 +106,8 @@ typedef struct QmFamilyInfo
   bool (*image_fits) (const QmModelConfig *config, int64_t size);
   /* Whether the model has a teacher.  May be NULL. */
   bool (*has_teacher) (const QmModelConfig *config);
+  /* As qm_model_has_mask().  NULL: always. */
+  bool (*has_mask) (const QmModelConfig *config, int64_t tokens);
   /* Of its FLOPs, those that have no backward pass.  May be NULL. */
   double (*flops_ahead) (const QmModelConfig *config, const QmRecipe *recipe);
   /* As data/flops.h has it. */

@@ -561,6 +561,15 @@ int64_t qm_model_positions (const QmModelConfig *config);
  * that the recipe has. */
 bool qm_model_has_teacher (const QmModelConfig *config);
 
+/* Whether attention over so many tokens is given a mask where PyTorch compiles
+ * the model of Transformers: create_causal_mask() and
+ * create_bidirectional_mask() (masking_utils.py, 5.17.0) make one then even
+ * where a kernel could be told what is hidden, or nothing is.  All that attends
+ * to text calls them, ViT does, and the encoder of MAE; no other tower of
+ * images does, nor MAE's decoder, nor DiT, which is no model of Transformers.
+ */
+bool qm_model_has_mask (const QmModelConfig *config, int64_t tokens);
+
 /* The only size that images may have, pixels a side; 0: the recipe says. */
 int64_t qm_model_image_size (const QmModelConfig *config);
 

@@ -71,6 +71,25 @@ is_product (QmOp op)
          || op == QM_OP_GROUPED_INPUT_GRAD || op == QM_OP_GROUPED_WEIGHT_GRAD;
 }
 
+/* What experts' rows go through, from where they are gathered. */
+static bool
+is_of_experts (QmOp op)
+{
+  return op == QM_OP_GATHER_ROWS || op == QM_OP_COMBINE_ROWS
+         || op == QM_OP_WEIGHTED_GATE || op == QM_OP_WEIGHTED_GATE_BACKWARD
+         || op == QM_OP_GROUPED_LINEAR || op == QM_OP_GROUPED_INPUT_GRAD
+         || op == QM_OP_GROUPED_WEIGHT_GRAD;
+}
+
+/* How much longer those take here than in 16 bits. */
+static double
+experts_of (const Machine *machine, QmOp op)
+{
+  double experts = machine->constants[QM_CONSTANT_EXPERTS];
+
+  return experts > 0 && is_of_experts (op) ? experts : 1;
+}
+
 static bool
 is_scan (QmOp op)
 {
@@ -178,12 +197,47 @@ waves_of (const QmSpeeds *speeds, const QmWorkRow *row)
   return ceil (waves) / waves;
 }
 
+/* What fused attention reaches on Hopper, as a share of what it reaches of long
+ * sequences elsewhere: less where a kernel is given a mask. */
+static double
+share_on_hopper (const Machine *machine, const QmWorkRow *row)
+{
+  const double *constants = machine->constants;
+  double masked = constants[QM_CONSTANT_ATTENTION_MASKED];
+  double own = constants[QM_CONSTANT_SEQUENCE_UNMASKED];
+  double sequence =
+      row->masked || own == 0 ? constants[QM_CONSTANT_SEQUENCE] : own;
+
+  return constants[QM_CONSTANT_ATTENTION_HOPPER]
+         * (row->masked && masked > 0 ? masked : 1)
+         * (row->length / (row->length + sequence));
+}
+
+/* The share of the rated rate that fused attention reaches. */
+static double
+efficiency_of_attention (const Machine *machine, const QmWorkRow *row)
+{
+  const double *constants = machine->constants;
+  int architecture = machine->speeds->architecture;
+  bool forward = row->op == QM_OP_ATTENTION;
+  double share = row->inner / (row->inner + constants[QM_CONSTANT_HEAD]);
+
+  share *= architecture >= 90 && architecture < 120
+               ? share_on_hopper (machine, row)
+               : row->length / (row->length + constants[QM_CONSTANT_SEQUENCE]);
+  if (machine->own)
+    share *= forward ? machine->speeds->attention
+                     : machine->speeds->attention_backward;
+  return forward
+             ? constants[QM_CONSTANT_ATTENTION] * share
+             : constants[QM_CONSTANT_ATTENTION_BACKWARD] * share / RECOMPUTED;
+}
+
 /* The share of the rated rate that a call's arithmetic reaches. */
 static double
 efficiency (const Machine *machine, const QmWorkRow *row)
 {
   const double *constants = machine->constants;
-  int architecture = machine->speeds->architecture;
   double inner = row->inner / (row->inner + constants[QM_CONSTANT_INNER]);
 
   if (is_product (row->op))
@@ -194,16 +248,7 @@ efficiency (const Machine *machine, const QmWorkRow *row)
            / waves_of (machine->speeds, row);
   if (row->op == QM_OP_MATMUL)
     return constants[QM_CONSTANT_MATMUL] * inner;
-  inner = row->inner / (row->inner + constants[QM_CONSTANT_HEAD])
-          * (row->length / (row->length + constants[QM_CONSTANT_SEQUENCE]));
-  if (architecture >= 90 && architecture < 120)
-    inner *= constants[QM_CONSTANT_ATTENTION_HOPPER];
-  if (machine->own)
-    inner *= row->op == QM_OP_ATTENTION ? machine->speeds->attention
-                                        : machine->speeds->attention_backward;
-  return row->op == QM_OP_ATTENTION
-             ? constants[QM_CONSTANT_ATTENTION] * inner
-             : constants[QM_CONSTANT_ATTENTION_BACKWARD] * inner / RECOMPUTED;
+  return efficiency_of_attention (machine, row);
 }
 
 /* Seconds that a call's arithmetic takes at the rated clock; a product no less
@@ -214,7 +259,7 @@ arithmetic_of (const Machine *machine, const QmWorkRow *row)
   const double *constants = machine->constants;
   double padded = constants[QM_CONSTANT_UNALIGNED];
   double seconds =
-      fmax (row->flops, row->computed)
+      fmax (row->flops, row->computed) * experts_of (machine, row->op)
       / (machine->speeds->rates[row->arithmetic] * efficiency (machine, row));
 
   if (machine->own && row->padded)
@@ -291,7 +336,8 @@ static Cost
 cost_of (const Machine *machine, const QmWorkRow *row)
 {
   const QmSpeeds *speeds = machine->speeds;
-  Cost cost = { .bytes = row->bytes * traffic (machine, row) };
+  Cost cost = { .bytes = row->bytes * traffic (machine, row)
+                         * experts_of (machine, row->op) };
 
   cost.memory = cost.bytes * seconds_of_byte (machine);
   if (!machine->own && row->packed > 0)

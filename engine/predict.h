@@ -60,16 +60,23 @@ typedef enum QmConstant
   QM_CONSTANT_ATTENTION_HOPPER, /* what of that share is left on Hopper and the
                                    data centre's Blackwell, whose products take
                                    instructions of their own */
+  QM_CONSTANT_ATTENTION_MASKED, /* and of that where kernels are given a mask
+                                   (engine/masks.h); 0: none are */
+  QM_CONSTANT_EXPERTS,          /* how much longer products of experts take, and
+                                   how much more what brings rows to them and
+                                   back moves, than in 16 bits; 0: they are */
   QM_CONSTANT_LOADS,            /* share of the loads and stores of a clock that
                                    products reach; those of matrices whose rows do not
                                    begin at multiples of 16 bytes need many */
-  QM_CONSTANT_UNALIGNED,  /* how much longer such a product with weights takes
-                             on tensor cores where software pads it; 0: none
-                             does, and its loads bind it */
-  QM_CONSTANT_INNER,      /* a product with that `inner` takes twice its time */
-  QM_CONSTANT_HEAD,       /* attention with heads of that size, too */
-  QM_CONSTANT_SEQUENCE,   /* and over a sequence of that length */
-  QM_CONSTANT_BANDWIDTH,  /* share of the rated one */
+  QM_CONSTANT_UNALIGNED, /* how much longer such a product with weights takes
+                            on tensor cores where software pads it; 0: none
+                            does, and its loads bind it */
+  QM_CONSTANT_INNER,     /* a product with that `inner` takes twice its time */
+  QM_CONSTANT_HEAD,      /* attention with heads of that size, too */
+  QM_CONSTANT_SEQUENCE,  /* and over a sequence of that length */
+  QM_CONSTANT_SEQUENCE_UNMASKED, /* likewise on Hopper, where kernels may be
+                                    given masks and are not; 0: the same */
+  QM_CONSTANT_BANDWIDTH,         /* share of the rated one */
   QM_CONSTANT_SATURATION, /* s that kernels need for a byte, however fast the
                              memory is */
   QM_CONSTANT_SHARPNESS,  /* p; 1: nothing is hidden */

@@ -233,7 +233,7 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->columns == b->columns && a->groups == b->groups
          && a->computed == b->computed && a->accesses == b->accesses
          && a->length == b->length && a->whole == b->whole
-         && a->packed == b->packed && a->rms == b->rms
+         && a->packed == b->packed && a->masked == b->masked && a->rms == b->rms
          && a->unaligned == b->unaligned && a->padded == b->padded
          && a->composed == b->composed;
 }
@@ -279,6 +279,13 @@ is_composed (const QmPlan *plan, const QmOpCall *call)
          && qm_model_composes_gelu (&plan->config);
 }
 
+static bool
+is_masked (const QmPlan *plan, const QmOpCall *call)
+{
+  return (call->op == QM_OP_ATTENTION || call->op == QM_OP_ATTENTION_BACKWARD)
+         && qm_model_has_mask (&plan->config, call->inputs[0].shape[2]);
+}
+
 /* The row that the call is in, or -1. */
 static int32_t
 add (QmWork *work, const QmPlan *plan, const QmOpCall *call, bool update)
@@ -289,6 +296,7 @@ add (QmWork *work, const QmPlan *plan, const QmOpCall *call, bool update)
     return -1;
   row = row_of (call, update);
   row.composed = is_composed (plan, call);
+  row.masked = is_masked (plan, call);
   if (!update)
     work->calls++;
   for (size_t i = 0; i < work->n; i++)

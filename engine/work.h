@@ -44,6 +44,8 @@ typedef struct QmWorkRow
   double packed;   /* of a gradient that a product of ours writes to where it
                       is sent from: bytes that a framework moves to bring it
                       there; else 0 */
+  bool masked;     /* fused attention that PyTorch is given a mask for where it
+                      compiles (engine/masks.h) */
   bool rms;        /* a norm over squares */
   bool unaligned;  /* a product with weights, of a matrix whose rows are no
                       multiple of 16 bytes where nobody pads them */

@@ -447,6 +447,103 @@ test_rotary (void)
   qm_work_free (all);
 }
 
+/* All that attends to texts is given a mask where PyTorch compiles, and ViT; no
+ * other tower of images is, but the encoder of MAE. */
+static void
+test_who_is_masked (void)
+{
+  static const struct
+  {
+    const char *model;
+    int64_t tokens;
+    bool masked;
+  } cases[] = { { "pythia-1b", 2049, true },
+                { "roberta-large", 512, true },
+                { "modernbert-large", 1024, true },
+                { "vit-large", 197, true },
+                { "mae-large", 50, true },
+                { "mae-large", 197, false },
+                { "clip-vit-l-14", 77, true },
+                { "clip-vit-l-14", 257, false },
+                { "dinov2-large-supervised", 257, false },
+                { "dinov2-large", 257, false },
+                { "dinov3-large-supervised", 201, false },
+                { "dit-xl-2", 256, false } };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    CHECK_INT (
+        qm_model_has_mask (&qm_catalog_model (catalog, cases[i].model)->config,
+                           cases[i].tokens),
+        cases[i].masked);
+}
+
+static double
+pass_of_row (const QmWorkRow *row, const char *level)
+{
+  QmWorkRow copy = *row;
+  const QmWork work = { .rows = &copy, .n = 1, .passes = 1, .steps = 1 };
+
+  return pass_of (&work, level, NULL);
+}
+
+/* A mask keeps compiled attention on Hopper from its fastest kernel, and
+ * nothing else; its work says so. */
+static void
+test_masks (void)
+{
+  static const char *const others[] = { "engine", "eager", "naive", "cuda" };
+  QmWorkRow row = { .op = QM_OP_ATTENTION,
+                    .count = 1,
+                    .flops = 1e13,
+                    .bytes = 1e9,
+                    .inner = 64,
+                    .length = 257 };
+  QmWorkRow masked = row;
+  QmGraph *graph = qm_graph_new ();
+  QmWork *work;
+
+  masked.masked = true;
+  CHECK (pass_of_row (&masked, "tuned") > 1.5 * pass_of_row (&row, "tuned"));
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    CHECK_NEAR (pass_of_row (&masked, others[i]), pass_of_row (&row, others[i]),
+                0);
+  add_attention (graph, GROUPS, 0);
+  add_product (graph, HIDDEN, HIDDEN);
+  work = work_of (graph);
+  for (size_t i = 0; i < work->n; i++)
+    CHECK_INT (work->rows[i].masked, work->rows[i].length > 0);
+  qm_work_free (work);
+}
+
+/* PyTorch computes experts in fp32, which no kernel of ours does. */
+static void
+test_experts (void)
+{
+  static const QmOp ops[] = {
+    QM_OP_GROUPED_LINEAR,        QM_OP_GROUPED_INPUT_GRAD,
+    QM_OP_GROUPED_WEIGHT_GRAD,   QM_OP_GATHER_ROWS,
+    QM_OP_COMBINE_ROWS,          QM_OP_WEIGHTED_GATE,
+    QM_OP_WEIGHTED_GATE_BACKWARD
+  };
+
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+    {
+      bool grouped = ops[i] == QM_OP_GROUPED_LINEAR
+                     || ops[i] == QM_OP_GROUPED_INPUT_GRAD
+                     || ops[i] == QM_OP_GROUPED_WEIGHT_GRAD;
+      const QmWorkRow row = { .op = ops[i],
+                              .count = 1,
+                              .flops = grouped ? 1e13 : 0,
+                              .bytes = 1e10,
+                              .inner = 2048,
+                              .rows = 65536,
+                              .columns = 2048,
+                              .groups = 64 };
+
+      CHECK (pass_of_row (&row, "tuned") > 1.2 * pass_of_row (&row, "engine"));
+    }
+}
+
 /* Nothing streams faster than memory is rated, where it is slow, too. */
 static void
 test_streams (void)
@@ -548,6 +645,9 @@ main (void)
   test_without_kernels ();
   test_every_operator ();
   test_rotary ();
+  test_who_is_masked ();
+  test_masks ();
+  test_experts ();
   test_streams ();
   test_scan ();
   test_half_rate ();

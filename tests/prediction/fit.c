@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PARAMETERS 192
+#define MAX_PARAMETERS 256
 #define MAX_RESIDUALS  4096
 
 /* Of the H100 and H200: 989.4e12 / (132 multiprocessors x 4096 operations). */
@@ -142,11 +142,15 @@ freedom_of (const char *level, QmConstant constant)
     case QM_CONSTANT_CONVOLUTION_BACKWARD_FP32:
       return ours ? 0.2 : 1;
     case QM_CONSTANT_ATTENTION_HOPPER:
+    case QM_CONSTANT_ATTENTION_MASKED:
       return ours || strcmp (level, "cuda") == 0 ? 0 : 0.4;
     case QM_CONSTANT_UNALIGNED:
       return ours || strcmp (level, "cuda") == 0 ? 0 : follows ? 0.1 : 0.2;
     case QM_CONSTANT_GELU_NEW:
       return 0.2;
+    case QM_CONSTANT_SEQUENCE_UNMASKED:
+    case QM_CONSTANT_EXPERTS:
+      return follows ? 0.2 : 0.5;
     case QM_CONSTANT_DISPATCH:
     case QM_CONSTANT_CAST:
     case QM_CONSTANT_UPDATE:

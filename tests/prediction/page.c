@@ -235,11 +235,16 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_ATTENTION] = "e of fused attention",
   [QM_CONSTANT_ATTENTION_BACKWARD] = "… backward",
   [QM_CONSTANT_ATTENTION_HOPPER] = "what is left of it on Hopper",
+  [QM_CONSTANT_ATTENTION_MASKED] =
+      "… and of that where kernels are given a mask",
+  [QM_CONSTANT_EXPERTS] =
+      "times longer, experts whose products are not of 16 bits",
   [QM_CONSTANT_LOADS] = "share of loads that products reach",
   [QM_CONSTANT_UNALIGNED] = "times longer, products that are padded",
   [QM_CONSTANT_INNER] = "k₀ of products",
   [QM_CONSTANT_HEAD] = "d₀ of heads",
   [QM_CONSTANT_SEQUENCE] = "s₀ of sequences",
+  [QM_CONSTANT_SEQUENCE_UNMASKED] = "… without a mask on Hopper",
   [QM_CONSTANT_BANDWIDTH] = "e′, share of the memory's rate",
   [QM_CONSTANT_SATURATION] = "s, seconds for a byte besides",
   [QM_CONSTANT_SHARPNESS] = "p; 1: nothing is hidden",

@@ -272,7 +272,7 @@ test_claimed (void)
   g_assert_cmpstr (quality, ==, "claimed price, 2 years old");
   g_assert_true (
       says (notes, "H200 SXM 141GB: no dealer’s price is known of them"));
-  g_assert_true (says (notes, "prices.csv"));
+  g_assert_true (says (notes, "A quote that you import"));
   g_assert_false (says (others, "no dealer’s price is known"));
 }
 
