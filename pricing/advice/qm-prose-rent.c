@@ -187,7 +187,7 @@ qm_prose_rent (const QmCatalog *catalog,
   g_return_val_if_fail (catalog != NULL && advice != NULL, NULL);
   g_return_val_if_fail (question != NULL && candidate != NULL, NULL);
 
-  if (candidate->here || candidate->price_minor < 0)
+  if (candidate->here || candidate->price_minor < 0 || question->as_in_paper)
     return g_strv_builder_end (builder);
   purse = &question->purse;
   rented = qm_rent_plan_find (catalog, advice, candidate);

@@ -39,7 +39,8 @@ char *qm_prose_rent_mixed (const QmRentPlan *plan,
 const char *qm_prose_rent_left_out (void);
 
 /* All of these about what is advised, in the money of the question; none of
- * what is not to be bought.  NULL-terminated.  (transfer full) */
+ * what is not to be bought, nor as in the paper.  NULL-terminated.  (transfer
+ * full) */
 GStrv qm_prose_rent (const QmCatalog *catalog,
                      const QmAdvice *advice,
                      const QmQuestion *question,

@@ -128,8 +128,11 @@ qm_rent_plan_compute (const QmCatalog *catalog,
   g_return_val_if_fail (bought != NULL && rented != NULL, FALSE);
   g_return_val_if_fail (plan != NULL, FALSE);
 
+  /* The paper's prices are of another day than those of renting. */
+  if (question->as_in_paper || bought->price_minor < 0 || bought->here)
+    return FALSE;
   prices = qm_rent_prices (catalog, rented->gpu->id, "USD");
-  if (prices->len == 0 || bought->price_minor < 0 || bought->here)
+  if (prices->len == 0)
     return FALSE;
   *plan = (QmRentPlan){ .price = g_ptr_array_index (prices, 0),
                         .years = question->lifetime_years };

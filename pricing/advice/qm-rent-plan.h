@@ -57,7 +57,8 @@ const QmCandidate *qm_rent_plan_find (const QmCatalog *catalog,
  *   qm_rent_plan_find() has it.
  *
  * Returns: FALSE where no price is known at which they can be rented, no price
- * of the machine, or not how long the work takes on GPUs that differ. */
+ * of the machine, or not how long the work takes on GPUs that differ; and of a
+ * question asked as in the paper. */
 gboolean qm_rent_plan_compute (const QmCatalog *catalog,
                                const QmQuestion *question,
                                const QmCandidate *bought,
