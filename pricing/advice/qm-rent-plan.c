@@ -60,18 +60,34 @@ hour_of (const QmCatalog *catalog, const QmGpu *gpu)
   return (double) rent.hour_micros / rent.gpus;
 }
 
-/* The same, looked up once for each type: there may be many candidates. */
+/* Of what is rented out, by its identifier, what an hour costs; 0: it was not
+ * looked up yet.  There may be many candidates and many prices. */
+static GHashTable *
+find_rented (const QmCatalog *catalog)
+{
+  GHashTable *hours =
+      g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
+  size_t n;
+  const QmPrice *prices = qm_catalog_prices (catalog, &n);
+  QmRent rent;
+
+  for (size_t i = 0; i < n; i++)
+    if (qm_rent_of_price (&prices[i], &rent)
+        && !g_hash_table_contains (hours, prices[i].item))
+      g_hash_table_insert (hours, (gpointer) prices[i].item,
+                           g_new0 (double, 1));
+  return hours;
+}
+
 static double
 known_hour (const QmCatalog *catalog, GHashTable *hours, const QmGpu *gpu)
 {
-  double *hour = g_hash_table_lookup (hours, gpu);
+  double *hour = g_hash_table_lookup (hours, gpu->id);
 
   if (hour == NULL)
-    {
-      hour = g_new (double, 1);
-      *hour = hour_of (catalog, gpu);
-      g_hash_table_insert (hours, (gpointer) gpu, hour);
-    }
+    return (double) NAN;
+  if (*hour == 0)
+    *hour = hour_of (catalog, gpu);
   return *hour;
 }
 
@@ -80,8 +96,7 @@ qm_rent_plan_find (const QmCatalog *catalog,
                    const QmAdvice *advice,
                    const QmCandidate *bought)
 {
-  g_autoptr (GHashTable) hours =
-      g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  g_autoptr (GHashTable) hours = NULL;
   const QmCandidate *found = NULL;
   const QmCandidate *candidates;
   double least = INFINITY;
@@ -92,6 +107,7 @@ qm_rent_plan_find (const QmCatalog *catalog,
 
   if (isfinite (hour_of (catalog, bought->gpu)))
     return bought;
+  hours = find_rented (catalog);
   candidates = qm_advice_candidates (advice, &n);
   for (guint i = 0; i < n; i++)
     {
