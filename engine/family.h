@@ -108,6 +108,7 @@ QmAffine qm_build_linear_weights (QmBuilder *builder,
                                   bool bias,
                                   const char *prefix,
                                   const char *name);
+
 /* How a weight begins that is not normal as the recipe has it. */
 typedef struct QmBeginning
 {

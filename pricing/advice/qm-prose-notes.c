@@ -99,14 +99,6 @@ list_of (const QmAdvice *advice, CandidateTest test)
   return found > 0 ? g_strdup (names->str) : NULL;
 }
 
-/* Takes the note. */
-static void
-add_note (GStrvBuilder *builder, char *note)
-{
-  g_strv_builder_add (builder, note);
-  g_free (note);
-}
-
 /* "4 × H200 SXM 141GB (Quartermaster)", of a portfolio with the model. */
 static char *
 name_left_out (const QmQuestion *question, const QmMeasurement *time)
@@ -157,12 +149,12 @@ note_left_out (GStrvBuilder *builder,
   what = g_strdup_printf (_ ("Left out, since no time of %s is known there and "
                              "those of other software are not comparable: %s."),
                           qm_prose_times_of_name (question->times_of), names);
-  add_note (builder,
-            question->predictions == QM_PREDICTIONS_NONE
-                /* Translators: the sentence before. */
-                ? g_strdup_printf (_ ("%s With predictions they take part."),
-                                   what)
-                : g_steal_pointer (&what));
+  qm_prose_add (
+      builder,
+      question->predictions == QM_PREDICTIONS_NONE
+          /* Translators: the sentence before. */
+          ? g_strdup_printf (_ ("%s With predictions they take part."), what)
+          : g_steal_pointer (&what));
 }
 
 static void
@@ -172,10 +164,10 @@ note_superseded (GStrvBuilder *builder, const QmAdvice *advice)
 
   if (names != NULL)
     /* Translators: names of GPUs. */
-    add_note (builder,
-              g_strdup_printf (_ ("%s: measured times go before reported "
-                                  "ones, which stay in view."),
-                               names));
+    qm_prose_add (builder,
+                  g_strdup_printf (_ ("%s: measured times go before reported "
+                                      "ones, which stay in view."),
+                                   names));
 }
 
 static void
@@ -185,8 +177,8 @@ note_unpriced (GStrvBuilder *builder, const QmAdvice *advice)
 
   if (names != NULL)
     /* Translators: "4 × RTX A6000, 8 × RTX A6000". */
-    add_note (builder,
-              g_strdup_printf (_ ("%s: no price is known, so that it is "
+    qm_prose_add (builder, g_strdup_printf (
+                               _ ("%s: no price is known, so that it is "
                                   "neither drawn nor recommended. A quote that "
                                   "you import counts."),
                                names));
@@ -208,8 +200,8 @@ note_weak (GStrvBuilder *builder,
 
   if (names != NULL && !question->as_in_paper && !question->any_price)
     /* Translators: names of GPUs. */
-    add_note (builder,
-              g_strdup_printf (_ ("%s: no dealer’s price is known of them or "
+    qm_prose_add (builder, g_strdup_printf (
+                               _ ("%s: no dealer’s price is known of them or "
                                   "their machine, so that used, claimed, "
                                   "undated or published ones count. A quote "
                                   "that you import goes before them."),
@@ -244,8 +236,8 @@ note_converted (GStrvBuilder *builder,
     return;
   day = qm_format_date (qm_rates_last_day (question->rates));
   /* Translators: numbers and names of GPUs, a date. */
-  add_note (builder,
-            g_strdup_printf (_ ("%s: a price in another currency, converted at "
+  qm_prose_add (builder, g_strdup_printf (
+                             _ ("%s: a price in another currency, converted at "
                                 "the exchange rate of %s, without tax."),
                              names, day));
 }
@@ -266,10 +258,10 @@ note_without_rate (GStrvBuilder *builder, const QmAdvice *advice)
     }
   if (items->len > 0)
     /* Translators: a file, ids with a currency each: "a6000 (ARS)". */
-    add_note (builder,
-              g_strdup_printf (_ ("Prices of %s that do not count, since no "
-                                  "exchange rate is known: %s."),
-                               "prices.csv", items->str));
+    qm_prose_add (
+        builder, g_strdup_printf (_ ("Prices of %s that do not count, since no "
+                                     "exchange rate is known: %s."),
+                                  "prices.csv", items->str));
 }
 
 /* GPUs that no machine of the catalog carries in any number that was asked for,
@@ -284,14 +276,14 @@ note_not_carried (GStrvBuilder *builder, const QmAdvice *advice)
     if (qm_candidate_is_not_carried (&candidates[i]))
       found++;
   if (found > 0)
-    add_note (builder,
-              g_strdup_printf (
-                  ngettext ("%u configuration fits into no machine that is "
-                            "sold; the table says why.",
-                            "%u configurations fit into no machine that is "
-                            "sold; the table says why.",
-                            found),
-                  found));
+    qm_prose_add (builder,
+                  g_strdup_printf (
+                      ngettext ("%u configuration fits into no machine that is "
+                                "sold; the table says why.",
+                                "%u configurations fit into no machine that is "
+                                "sold; the table says why.",
+                                found),
+                      found));
 }
 
 static void
@@ -301,8 +293,8 @@ note_untimed_here (GStrvBuilder *builder, const QmAdvice *advice)
 
   if (names != NULL)
     /* Translators: names of GPUs. */
-    add_note (builder,
-              g_strdup_printf (_ ("This machine (%s): not all of these models "
+    qm_prose_add (builder, g_strdup_printf (
+                               _ ("This machine (%s): not all of these models "
                                   "were measured here, so that what a year’s "
                                   "runs take it is not known."),
                                names));
@@ -330,11 +322,11 @@ note_factor (GStrvBuilder *builder,
   factor = qm_format_number (question->time_factor, 4);
   more = qm_format_percentage (question->time_factor * 100 - 100, 2);
   /* Translators: a percentage, a number. */
-  add_note (builder,
-            g_strdup_printf (_ ("Times hold %s for the loading of data, "
-                                "evaluation, checkpoints and restarts: they "
-                                "are %s times what the steps alone take."),
-                             more, factor));
+  qm_prose_add (
+      builder, g_strdup_printf (_ ("Times hold %s for the loading of data, "
+                                   "evaluation, checkpoints and restarts: they "
+                                   "are %s times what the steps alone take."),
+                                more, factor));
 }
 
 /* What costs are made of, and of what that is not known. */
@@ -353,16 +345,17 @@ note_ownership (GStrvBuilder *builder,
   parts = qm_ownership_describe_parts (question->ownership);
   if (parts != NULL)
     /* Translators: a number of years, "tax, electricity". */
-    add_note (builder,
-              g_strdup_printf (_ ("Costs, and the budget with them, are what "
+    qm_prose_add (builder, g_strdup_printf (
+                               _ ("Costs, and the budget with them, are what "
                                   "owning costs over %s years: the price, %s."),
                                years, parts));
   if (unknown != NULL)
     /* Translators: names of GPUs. */
-    add_note (builder, g_strdup_printf (
-                           _ ("%s: how much power it draws is not known, so "
-                              "that its total cost is not either."),
-                           unknown));
+    qm_prose_add (
+        builder,
+        g_strdup_printf (_ ("%s: how much power it draws is not known, so "
+                            "that its total cost is not either."),
+                         unknown));
 }
 
 static gboolean
@@ -403,10 +396,11 @@ note_unanswered_uses (GStrvBuilder *builder,
     }
   if (names->len > 0)
     /* Translators: "4 × gh200-96gb, 16 × h100-80gb-sxm". */
-    add_note (builder, g_strdup_printf (
-                           _ ("%s to use: no time is known or predicted of so "
-                              "many together, and they are not in the answer."),
-                           names->str));
+    qm_prose_add (
+        builder,
+        g_strdup_printf (_ ("%s to use: no time is known or predicted of so "
+                            "many together, and they are not in the answer."),
+                         names->str));
 }
 
 /* In which money amounts are, and what the funder does not pay. */
@@ -419,11 +413,11 @@ note_purse (GStrvBuilder *builder,
   g_autofree char *names = list_of (advice, is_unfunded);
 
   if (money != NULL)
-    add_note (builder, money);
+    qm_prose_add (builder, money);
   if (names != NULL)
     /* Translators: "4 × RTX A6000, 8 × RTX A6000". */
-    add_note (builder,
-              g_strdup_printf (_ ("%s: one machine costs less or more than is "
+    qm_prose_add (builder, g_strdup_printf (
+                               _ ("%s: one machine costs less or more than is "
                                   "funded, and is not recommended."),
                                names));
 }

@@ -11,15 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Takes the sentence; NULL is none. */
-static void
-add (GStrvBuilder *builder, char *sentence)
-{
-  if (sentence != NULL)
-    g_strv_builder_add (builder, sentence);
-  g_free (sentence);
-}
-
 /* How many machines, and how busy they are. */
 static char *
 machines_text (const QmCandidate *candidate)
@@ -206,18 +197,19 @@ qm_prose_plan (const QmAdvice *advice,
   runs = qm_advice_runs (advice, candidate, &n);
   if (n > 0 && qm_known (candidate->busy))
     {
-      add (builder, machines_text (candidate));
-      add (builder, several_text (candidate, question));
+      qm_prose_add (builder, machines_text (candidate));
+      qm_prose_add (builder, several_text (candidate, question));
       for (guint i = 0; i < n; i++)
-        add (builder,
-             run_text (&g_array_index (question->runs, QmRun, i), &runs[i]));
-      add (builder, longest_text (candidate, question));
-      add (builder, uneven_text (candidate));
+        qm_prose_add (builder,
+                      run_text (&g_array_index (question->runs, QmRun, i),
+                                &runs[i]));
+      qm_prose_add (builder, longest_text (candidate, question));
+      qm_prose_add (builder, uneven_text (candidate));
     }
-  add (builder, money_text (candidate, &question->purse));
+  qm_prose_add (builder, money_text (candidate, &question->purse));
   if (candidate->cost_minor >= 0
       && (n > 0 || !qm_purse_is_plain (&question->purse)))
-    add (builder, left_text (candidate, question));
+    qm_prose_add (builder, left_text (candidate, question));
   return g_strv_builder_end (builder);
 }
 

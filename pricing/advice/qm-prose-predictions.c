@@ -158,13 +158,6 @@ qm_prose_warn_about_prediction (const QmAdvice *advice,
 }
 
 static void
-add_note (GStrvBuilder *builder, char *note)
-{
-  g_strv_builder_add (builder, note);
-  g_free (note);
-}
-
-static void
 note_count (GStrvBuilder *builder,
             const QmAdvice *advice,
             const QmQuestion *question)
@@ -178,7 +171,7 @@ note_count (GStrvBuilder *builder,
     count += candidates[i].prediction != NULL && qm_known (candidates[i].days);
   if (count == 0)
     return;
-  add_note (
+  qm_prose_add (
       builder,
       g_strdup_printf (
           /* Translators: a number of times, kind of software. */
@@ -237,8 +230,8 @@ note_offloading (GStrvBuilder *builder, const QmAdvice *advice)
     return;
   bytes = qm_format_number ((double) most_host_bytes (advice) / (1 << 30), 0);
   /* Translators: names of GPUs, a number of GiB. */
-  add_note (builder,
-            g_strdup_printf (_ ("%s: some of them are enough only if a part "
+  qm_prose_add (builder, g_strdup_printf (
+                             _ ("%s: some of them are enough only if a part "
                                 "is kept in the memory of the host, up to %s "
                                 "GiB; their times and prices count that."),
                              names, bytes));
@@ -273,19 +266,21 @@ note_lack (GStrvBuilder *builder, const QmQuestion *question)
     {
       if (question->predictions == QM_PREDICTIONS_ALL
           && question->times_of == QM_TIMES_OF_QUARTERMASTER)
-        add_note (builder, g_strdup (_ ("Of Quartermaster only times with "
-                                        "optimal settings are predicted.")));
+        qm_prose_add (builder,
+                      g_strdup (_ ("Of Quartermaster only times with "
+                                   "optimal settings are predicted.")));
       return;
     }
   problem = qm_prose_problem (question, level);
   if (problem != NULL)
     /* Translators: what went wrong. */
-    add_note (builder, g_strdup_printf (_ ("Times that nobody measured are not "
-                                           "predicted: %s"),
-                                        problem));
+    qm_prose_add (builder,
+                  g_strdup_printf (_ ("Times that nobody measured are not "
+                                      "predicted: %s"),
+                                   problem));
   else if (qm_forecasts_is_pending (question->forecasts))
-    add_note (builder, g_strdup (_ ("Times that nobody measured are being "
-                                    "predicted.")));
+    qm_prose_add (builder, g_strdup (_ ("Times that nobody measured are being "
+                                        "predicted.")));
 }
 
 void

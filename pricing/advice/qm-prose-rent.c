@@ -164,15 +164,6 @@ qm_prose_rent_left_out (void)
             "what renting costs.");
 }
 
-/* Takes the sentence; NULL is none. */
-static void
-add (GStrvBuilder *builder, char *sentence)
-{
-  if (sentence != NULL)
-    g_strv_builder_add (builder, sentence);
-  g_free (sentence);
-}
-
 GStrv
 qm_prose_rent (const QmCatalog *catalog,
                const QmAdvice *advice,
@@ -192,15 +183,17 @@ qm_prose_rent (const QmCatalog *catalog,
   purse = &question->purse;
   rented = qm_rent_plan_find (catalog, advice, candidate);
   if (rented != candidate)
-    add (builder, qm_prose_rent_other (rented));
+    qm_prose_add (builder, qm_prose_rent_other (rented));
   if (rented == NULL
       || !qm_rent_plan_compute (catalog, question, candidate, rented, &plan))
     return g_strv_builder_end (builder);
-  add (builder,
-       qm_prose_rent_uses (&plan, candidate, rented, purse, purse->gross));
-  add (builder, g_strdup (qm_prose_rent_left_out ()));
-  add (builder, qm_prose_rent_mixed (&plan, candidate, purse, purse->gross));
+  qm_prose_add (builder, qm_prose_rent_uses (&plan, candidate, rented, purse,
+                                             purse->gross));
+  qm_prose_add (builder, g_strdup (qm_prose_rent_left_out ()));
+  qm_prose_add (builder,
+                qm_prose_rent_mixed (&plan, candidate, purse, purse->gross));
   if (rented == candidate)
-    add (builder, qm_prose_rent_hour (&plan, rented, purse, purse->gross));
+    qm_prose_add (builder,
+                  qm_prose_rent_hour (&plan, rented, purse, purse->gross));
   return g_strv_builder_end (builder);
 }

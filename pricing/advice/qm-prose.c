@@ -714,12 +714,12 @@ warn_about_offer (const QmOffer *offer)
                           offer->price.source, offer->currency, date);
 }
 
-static void
-add_warning (GStrvBuilder *builder, char *warning)
+void
+qm_prose_add (GStrvBuilder *builder, char *sentence)
 {
-  if (warning != NULL)
-    g_strv_builder_add (builder, warning);
-  g_free (warning);
+  if (sentence != NULL)
+    g_strv_builder_add (builder, sentence);
+  g_free (sentence);
 }
 
 GStrv
@@ -737,18 +737,18 @@ qm_prose_warnings (const QmAdvice *advice,
   subject = nth (advice, recommendation->best >= 0 ? recommendation->best
                                                    : recommendation->would_do);
   denied = nth (advice, recommendation->denied);
-  add_warning (builder, qm_prose_warn_about_prediction (advice, question,
-                                                        recommendation));
+  qm_prose_add (builder, qm_prose_warn_about_prediction (advice, question,
+                                                         recommendation));
   if (subject != NULL)
-    add_warning (builder, qm_prose_warn_about_time (subject, question));
+    qm_prose_add (builder, qm_prose_warn_about_time (subject, question));
   if (denied != NULL)
-    add_warning (builder, qm_prose_warn_about_denied (denied, question));
+    qm_prose_add (builder, qm_prose_warn_about_denied (denied, question));
   if (subject != NULL)
     {
-      add_warning (builder, warn_about_form (subject));
-      add_warning (builder, warn_about_prices (subject, today));
-      add_warning (builder, warn_about_offer (subject->gpu_offer));
-      add_warning (builder, warn_about_offer (subject->machine_offer));
+      qm_prose_add (builder, warn_about_form (subject));
+      qm_prose_add (builder, warn_about_prices (subject, today));
+      qm_prose_add (builder, warn_about_offer (subject->gpu_offer));
+      qm_prose_add (builder, warn_about_offer (subject->machine_offer));
     }
   return g_strv_builder_end (builder);
 }

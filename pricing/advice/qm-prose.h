@@ -149,4 +149,9 @@ const char *qm_prose_verdict_name (QmVerdict verdict);
  * (transfer full) */
 char *qm_prose_question (const QmQuestion *question);
 
+/* Adds a sentence to others.
+ *
+ * sentence: (transfer full) (nullable): NULL is none. */
+void qm_prose_add (GStrvBuilder *builder, char *sentence);
+
 G_END_DECLS
