@@ -7,9 +7,9 @@
  * block that do not depend on each other are repeated one after the other.
  *
  * Fusion makes nodes that belong to two blocks: the norm that begins one also
- * sums what goes into it, and the norm that ends one also rounds its result for
- * the next.  The part of the later block is made from the kept sum or result
- * alone. */
+ * sums what goes into it, and the norm or sum that ends one also rounds its
+ * result for the next.  The part of the later block is made from the kept sum
+ * or result alone. */
 
 #include "engine/passes.h"
 
@@ -54,12 +54,15 @@ is_forgotten (const Recomputation *r, QmValueId value)
          && r->graph->values[owner].block > 0 && r->first[owner] >= 0;
 }
 
-/* Whether a norm writes one result in two types. */
-static bool
-writes_twice (const QmNode *node)
+/* Where a norm or a sum that writes its first output in a second type as well
+ * writes that; 0: nowhere. */
+static int
+second_of (const QmNode *node)
 {
-  return node->op == QM_OP_LAYER_NORM && node->outputs[4] != QM_NO_VALUE
-         && node->inputs[5] == QM_NO_VALUE;
+  if (node->op == QM_OP_LAYER_NORM && node->outputs[4] != QM_NO_VALUE
+      && node->inputs[5] == QM_NO_VALUE)
+    return 4;
+  return node->op == QM_OP_ADD && node->outputs[1] != QM_NO_VALUE ? 1 : 0;
 }
 
 /* Whether an output of a node is another of its outputs, which is kept and
@@ -67,13 +70,14 @@ writes_twice (const QmNode *node)
 static bool
 can_round (const Recomputation *r, const QmNode *node, QmValueId owner)
 {
+  int second = second_of (node);
   QmValueId other;
 
-  if (!writes_twice (node))
+  if (second == 0)
     return false;
   if (owner_of (r, node->outputs[0]) == owner)
-    other = node->outputs[4];
-  else if (owner_of (r, node->outputs[4]) == owner)
+    other = node->outputs[second];
+  else if (owner_of (r, node->outputs[second]) == owner)
     other = node->outputs[0];
   else
     return false;
@@ -87,6 +91,7 @@ static QmNode
 repetition (const Recomputation *r, size_t index)
 {
   QmNode node = r->nodes[index];
+  int second = second_of (&node);
 
   node.phase = QM_PHASE_RECOMPUTE;
   if (node.op == QM_OP_LAYER_NORM && node.outputs[3] != QM_NO_VALUE
@@ -98,8 +103,8 @@ repetition (const Recomputation *r, size_t index)
       node.attributes.dropout = 0;
       node.attributes.site = node.attributes.site2 = 0;
     }
-  if (writes_twice (&node) && !is_forgotten (r, node.outputs[4]))
-    node.outputs[4] = QM_NO_VALUE;
+  if (second > 0 && !is_forgotten (r, node.outputs[second]))
+    node.outputs[second] = QM_NO_VALUE;
   return node;
 }
 
@@ -228,12 +233,13 @@ static void
 append_copy (Recomputation *r, size_t index)
 {
   const QmNode *maker = &r->nodes[index];
-  int to = r->rounded[owner_of (r, maker->outputs[0])] ? 0 : 4;
+  int second = second_of (maker);
+  int to = r->rounded[owner_of (r, maker->outputs[0])] ? 0 : second;
   QmValueId twin = twin_of (r, maker->outputs[to]);
   QmNode *copy = qm_graph_append (r->graph, QM_OP_COPY);
 
   copy->phase = QM_PHASE_RECOMPUTE;
-  copy->inputs[0] = maker->outputs[4 - to];
+  copy->inputs[0] = maker->outputs[second - to];
   copy->outputs[0] = twin;
 }
 

@@ -87,6 +87,23 @@ adder (const QmUses *uses, QmGraph *graph, const QmNode *add, int side)
   return node;
 }
 
+static bool
+is_half (QmType type)
+{
+  return type == QM_TYPE_F16 || type == QM_TYPE_BF16;
+}
+
+/* Whether a value is a temporary one that one output writes. */
+static bool
+is_written_once (const QmUses *uses, const QmGraph *graph, QmValueId id)
+{
+  QmValueId owner = graph->values[id].owner;
+
+  return (size_t) owner < uses->n_values
+         && graph->values[owner].role == QM_ROLE_TEMPORARY
+         && uses->writers[owner] == 1;
+}
+
 /* What is made by the node besides dx is read before the sum: it stays where it
  * is, and the sum is made there, if what is added is there already. */
 static void
@@ -141,6 +158,54 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *add)
   *add = fused;
 }
 
+/* A sum adds what was only made wider for it as it was before. */
+static void
+fuse_widening (const QmUses *uses, QmGraph *graph, QmNode *add)
+{
+  if (add->op != QM_OP_ADD)
+    return;
+  for (int i = 0; i < 2; i++)
+    {
+      QmNode *copy =
+          qm_uses_maker (uses, graph, add->inputs[i], QM_OP_COPY, true);
+      const QmTensor *from, *to;
+
+      if (copy == NULL || copy->phase != add->phase
+          || !qm_graph_same_view (graph, copy->outputs[0], add->inputs[i])
+          || !is_written_once (uses, graph, copy->inputs[0]))
+        continue;
+      from = &graph->values[copy->inputs[0]].tensor;
+      to = &graph->values[copy->outputs[0]].tensor;
+      if (to->type != QM_TYPE_F32 || !is_half (from->type)
+          || !qm_tensor_is_dense (from))
+        continue;
+      add->inputs[i] = copy->inputs[0];
+      qm_node_remove (copy);
+    }
+}
+
+/* A sum that is read in 16 bits as well writes both. */
+static void
+fuse_rounding (const QmUses *uses, QmGraph *graph, QmNode *copy)
+{
+  const QmTensor *to;
+  QmNode *add;
+
+  if (copy->op != QM_OP_COPY)
+    return;
+  add = qm_uses_maker (uses, graph, copy->inputs[0], QM_OP_ADD, false);
+  if (add == NULL || add->phase != copy->phase || add->outputs[1] != QM_NO_VALUE
+      || !qm_graph_same_view (graph, add->outputs[0], copy->inputs[0])
+      || !is_written_once (uses, graph, copy->outputs[0]))
+    return;
+  to = &graph->values[copy->outputs[0]].tensor;
+  if (graph->values[add->outputs[0]].tensor.type != QM_TYPE_F32
+      || !is_half (to->type) || !qm_tensor_is_dense (to))
+    return;
+  add->outputs[1] = copy->outputs[0];
+  qm_node_remove (copy);
+}
+
 QmStatus
 qm_pass_fuse_backward (QmGraph *graph, QmError *error)
 {
@@ -150,5 +215,9 @@ qm_pass_fuse_backward (QmGraph *graph, QmError *error)
   status = qm_uses_each (graph, fuse_activation, error);
   if (status == QM_OK)
     status = qm_uses_each (graph, fuse_sum, error);
+  if (status == QM_OK)
+    status = qm_uses_each (graph, fuse_widening, error);
+  if (status == QM_OK)
+    status = qm_uses_each (graph, fuse_rounding, error);
   return status;
 }

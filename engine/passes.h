@@ -24,7 +24,8 @@ QmStatus qm_pass_fuse_forward (QmGraph *graph, QmError *error);
 
 /* After differentiation: sums over rows go into the product that makes the
  * weights' gradient; derivatives of activations, and sums, into the product,
- * convolution or norm before them. */
+ * convolution or norm before them; and, of both directions, changes of type
+ * into the sum before or after them. */
 QmStatus qm_pass_fuse_backward (QmGraph *graph, QmError *error);
 
 /* After differentiation: a head's logits, their loss and what their gradient is

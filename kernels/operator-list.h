@@ -30,9 +30,9 @@ typedef enum QmOp
    * out: 0 y, of the same shape */
   QM_OP_COPY,
 
-  /* y = a + b. Dense.
+  /* y = a + b, and the same in another type where there is y2. Dense.
    * in: 0 a, 1 b
-   * out: 0 y */
+   * out: 0 y, 1 [y2] */
   QM_OP_ADD,
 
   /* sum[c] += scale x sum over r of x[r, c], in an order that does not

@@ -240,6 +240,8 @@ qm_cpu_add (QmThreads *threads, const QmOpCall *call)
       for (int64_t j = 0; j < count; j++)
         a[j] += b[j];
       qm_cpu_store (&call->outputs[0], i, count, a);
+      if (qm_tensor_present (&call->outputs[1]))
+        qm_cpu_store (&call->outputs[1], i, count, a);
     }
   return true;
 }

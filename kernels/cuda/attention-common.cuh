@@ -294,6 +294,22 @@ constexpr int TF32_MAX_SEQ = 256;
 cudaError_t launch_tf32_forward (const Params &p, cudaStream_t stream);
 cudaError_t launch_tf32_backward (const Params &p, cudaStream_t stream);
 
+/* How many of all `heads` are in work at a time: the `fit` whose tensors the L2
+ * cache has room for, or more.  With a causal mask a head's first tiles are the
+ * longest, and the last heads need tiles enough for the multiprocessors that
+ * wait while others are at such a one: twice as many tiles as multiprocessors
+ * have as much work for each as the longest tile, and half as many again
+ * measured best. */
+inline int
+heads_in_work (const Params &p, int heads, int64_t fit, int tiles_of_head)
+{
+  const int64_t least = p.causal ? 3 * p.sm_count / tiles_of_head : 1;
+  const int64_t turns =
+      max (heads / max (max (fit, least), (int64_t) 1), (int64_t) 1);
+
+  return (int) ((heads + turns - 1) / turns);
+}
+
 }
 
 #endif

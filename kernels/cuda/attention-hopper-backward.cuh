@@ -30,7 +30,7 @@ struct HopperBackwardParams
   Params p;
   int column_tiles;
   int tiles;
-  int group; /* heads of K whose Q, dO and dQ fit into the L2 cache */
+  int group; /* heads of K in work at a time */
   CUtensorMap q, k, v, dout;
 };
 
@@ -85,11 +85,13 @@ struct ColumnTile
   {
     ColumnTile t;
     int in_group = h.group * h.column_tiles;
-    int group = index / in_group;
-    int rest = index - group * in_group;
+    /* Counted from the end, so that the last group is a whole one. */
+    int back = h.tiles - 1 - index;
+    int group = back / in_group;
+    int rest = back - group * in_group;
     int heads = min (h.group, h.p.batch * h.p.groups - group * h.group);
 
-    t.place = rest / heads;
+    t.place = h.column_tiles - 1 - rest / heads;
     /* A fixed order of sums costs no time where the tiles of the last columns
      * come first, for these add first to the rows that all have in common. */
     if (h.p.causal && h.p.deterministic)
@@ -741,7 +743,8 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   h.p = p;
   h.column_tiles = (p.seq + Tiles::N - 1) / Tiles::N;
   h.tiles = h.column_tiles * p.batch * p.groups;
-  h.group = (int) max ((int64_t) 1, BACKWARD_L2_SHARE / head_bytes);
+  h.group = heads_in_work (p, p.batch * p.groups,
+                           BACKWARD_L2_SHARE / head_bytes, h.column_tiles);
   status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::M, BF16, !ragged<D> (p));
   if (status == cudaSuccess)
     status =

@@ -36,11 +36,13 @@ struct SplitTile
   {
     SplitTile t;
     int in_group = h.group * h.per_head;
-    int group = index / in_group;
-    int rest = index - group * in_group;
+    /* Counted from the end, so that the last group is a whole one. */
+    int back = h.tiles - 1 - index;
+    int group = back / in_group;
+    int rest = back - group * in_group;
     int heads = min (h.group, h.p.batch * h.heads - group * h.group);
 
-    t.place = rest / heads;
+    t.place = h.per_head - 1 - rest / heads;
     t.bh = group * h.group + rest % heads;
     return t;
   }

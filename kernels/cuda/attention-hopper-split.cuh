@@ -39,7 +39,8 @@ split_params (HopperSplitParams *h,
   h->per_head = (p.seq + per_tile - 1) / per_tile;
   h->tiles = h->per_head * p.batch * heads;
   h->heads = heads;
-  h->group = (int) max ((int64_t) 1, SPLIT_L2_SHARE / head_bytes);
+  h->group = heads_in_work (p, p.batch * heads, SPLIT_L2_SHARE / head_bytes,
+                            h->per_head);
   status = make_map<D> (&h->q, p, p.q, p.heads, rows, bf16, !ragged<D> (p));
   if (status == cudaSuccess)
     status =

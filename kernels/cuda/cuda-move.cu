@@ -215,9 +215,10 @@ qm_cuda_copy (QmCudaContext *context,
   return qm_cuda_launched (call, error);
 }
 
+/* y2.data may be NULL. */
 template <int N>
 __global__ void
-add_kernel (QmArray a, QmArray b, QmArray y, int64_t items)
+add_kernel (QmArray a, QmArray b, QmArray y, QmArray y2, int64_t items)
 {
   for (int64_t item = blockIdx.x * (int64_t) blockDim.x + threadIdx.x;
        item < items; item += (int64_t) gridDim.x * blockDim.x)
@@ -230,6 +231,8 @@ add_kernel (QmArray a, QmArray b, QmArray y, int64_t items)
       for (int i = 0; i < N; i++)
         sum[i] += addend[i];
       qm_store<N> (y, item * N, sum);
+      if (y2.data != nullptr)
+        qm_store<N> (y2, item * N, sum);
     }
 }
 
@@ -240,16 +243,17 @@ qm_cuda_add (QmCudaContext *context,
              QmError *error)
 {
   const QmTensor &a = call->inputs[0], &b = call->inputs[1];
-  const QmTensor &y = call->outputs[0];
+  const QmTensor &y = call->outputs[0], &y2 = call->outputs[1];
   int64_t items = qm_tensor_elements (&a);
 
   if (qm_cuda_vectors (&a, WIDTH) && qm_cuda_vectors (&b, WIDTH)
-      && qm_cuda_vectors (&y, WIDTH))
+      && qm_cuda_vectors (&y, WIDTH) && qm_cuda_vectors (&y2, WIDTH))
     add_kernel<WIDTH>
         <<<qm_grid (context, items / WIDTH, THREADS), THREADS, 0, stream>>> (
-            qm_array (a), qm_array (b), qm_array (y), items / WIDTH);
+            qm_array (a), qm_array (b), qm_array (y), qm_array (y2),
+            items / WIDTH);
   else
     add_kernel<1><<<qm_grid (context, items, THREADS), THREADS, 0, stream>>> (
-        qm_array (a), qm_array (b), qm_array (y), items);
+        qm_array (a), qm_array (b), qm_array (y), qm_array (y2), items);
   return qm_cuda_launched (call, error);
 }

@@ -22,6 +22,8 @@ const CompareCase compare_cases[] = {
   { QM_OP_COPY, "smn", "gmn", { 0 } },
   { QM_OP_ADD, "fmn fmn", "fmn", { 0 } },
   { QM_OP_ADD, "fmn fmn", "=0", { 0 } },
+  { QM_OP_ADD, "smn fmn", "smn fmn", { 0 } },
+  { QM_OP_ADD, "smn fmn", "=0 fmn", { 0 } },
   { QM_OP_COLUMN_SUM, "gmn", "sn", { .scale = 0.5 } },
   { QM_OP_COLUMN_SUM, "g1n", "sn", { .scale = 0.5 } },
   { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_GELU } },

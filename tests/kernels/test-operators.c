@@ -458,6 +458,8 @@ test_bytes (void)
   call.inputs[1] = tensor2 (QM_TYPE_F32, 4, 8, NULL);
   call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 8, NULL);
   CHECK_NEAR (qm_op_bytes (&call), 32 * (2 + 4 + 4), 1e-12);
+  call.outputs[1] = tensor2 (QM_TYPE_BF16, 4, 8, NULL);
+  CHECK_NEAR (qm_op_bytes (&call), 32 * (2 + 4 + 4 + 2), 1e-12);
 
   /* Six rows of a table of ten; of one of three, all. */
   call = (QmOpCall){ .op = QM_OP_EMBEDDING };
