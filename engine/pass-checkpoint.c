@@ -37,17 +37,11 @@ typedef struct Recomputation
   size_t low, high; /* all that wait are from low, below high */
 } Recomputation;
 
-static QmValueId
-owner_of (const Recomputation *r, QmValueId value)
-{
-  return value == QM_NO_VALUE ? QM_NO_VALUE : r->graph->values[value].owner;
-}
-
 /* Whether a value does not live until the backward pass. */
 static bool
 is_forgotten (const Recomputation *r, QmValueId value)
 {
-  QmValueId owner = owner_of (r, value);
+  QmValueId owner = qm_graph_owner (r->graph, value);
 
   return owner != QM_NO_VALUE && (size_t) owner < r->n_values
          && r->graph->values[owner].role == QM_ROLE_TEMPORARY
@@ -71,9 +65,9 @@ can_round (const Recomputation *r, const QmNode *node, QmValueId owner)
 
   if (!writes_twice (node))
     return false;
-  if (owner_of (r, node->outputs[0]) == owner)
+  if (qm_graph_owner (r->graph, node->outputs[0]) == owner)
     other = node->outputs[4];
-  else if (owner_of (r, node->outputs[4]) == owner)
+  else if (qm_graph_owner (r->graph, node->outputs[4]) == owner)
     other = node->outputs[0];
   else
     return false;
@@ -123,7 +117,7 @@ static bool
 writes (const Recomputation *r, const QmNode *node, QmValueId owner)
 {
   for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
-    if (owner_of (r, node->outputs[i]) == owner)
+    if (qm_graph_owner (r->graph, node->outputs[i]) == owner)
       return true;
   return false;
 }
@@ -144,7 +138,7 @@ repeat_writers (Recomputation *r, QmValueId owner)
 static void
 demand (Recomputation *r, QmValueId value)
 {
-  QmValueId owner = owner_of (r, value);
+  QmValueId owner = qm_graph_owner (r->graph, value);
   int32_t maker;
 
   if (!is_forgotten (r, value) || r->twin[owner] != QM_NO_VALUE
@@ -171,8 +165,9 @@ follow (Recomputation *r)
 
       for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
         if (is_forgotten (r, node.outputs[i])
-            && r->twin[owner_of (r, node.outputs[i])] == QM_NO_VALUE)
-          repeat_writers (r, owner_of (r, node.outputs[i]));
+            && r->twin[qm_graph_owner (r->graph, node.outputs[i])]
+                   == QM_NO_VALUE)
+          repeat_writers (r, qm_graph_owner (r->graph, node.outputs[i]));
       for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
         demand (r, node.inputs[i]);
     }
@@ -186,16 +181,17 @@ twin_of (Recomputation *r, QmValueId value)
     return value;
   if (r->twin[value] == QM_NO_VALUE)
     r->twin[value] =
-        qm_graph_same_part (r->graph, r->twin[owner_of (r, value)], value);
+        qm_graph_same_part (r->graph, r->twin[qm_graph_owner (r->graph, value)],
+                            value);
   return r->twin[value];
 }
 
 /* Where a repeated node writes: what is kept, or was made otherwise, is
  * written to where nobody reads it. */
 static QmValueId
-place_of (Recomputation *r, QmValueId value)
+place_to_write (Recomputation *r, QmValueId value)
 {
-  QmValueId owner = owner_of (r, value);
+  QmValueId owner = qm_graph_owner (r->graph, value);
 
   if (value == QM_NO_VALUE || r->graph->status != QM_OK)
     return value;
@@ -205,7 +201,7 @@ place_of (Recomputation *r, QmValueId value)
 }
 
 static void
-append (Recomputation *r, const QmNode *node)
+append_again (Recomputation *r, const QmNode *node)
 {
   QmNode *appended = qm_graph_append (r->graph, node->op);
 
@@ -220,15 +216,15 @@ append_repetition (Recomputation *r, size_t index)
   for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
     node.inputs[i] = twin_of (r, node.inputs[i]);
   for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
-    node.outputs[i] = place_of (r, node.outputs[i]);
-  append (r, &node);
+    node.outputs[i] = place_to_write (r, node.outputs[i]);
+  append_again (r, &node);
 }
 
 static void
 append_copy (Recomputation *r, size_t index)
 {
   const QmNode *maker = &r->nodes[index];
-  int to = r->rounded[owner_of (r, maker->outputs[0])] ? 0 : 4;
+  int to = r->rounded[qm_graph_owner (r->graph, maker->outputs[0])] ? 0 : 4;
   QmValueId twin = twin_of (r, maker->outputs[to]);
   QmNode *copy = qm_graph_append (r->graph, QM_OP_COPY);
 
@@ -265,7 +261,7 @@ rewrite (Recomputation *r)
       append_waiting (r);
       for (int j = 0; i >= r->n_forward && j < QM_OP_MAX_INPUTS; j++)
         node.inputs[j] = twin_of (r, node.inputs[j]);
-      append (r, &node);
+      append_again (r, &node);
     }
 }
 
@@ -273,7 +269,7 @@ rewrite (Recomputation *r)
 static void
 place_in_block (Recomputation *r, const QmNode *node, QmValueId owner)
 {
-  QmValueId leader = owner_of (r, node->outputs[0]);
+  QmValueId leader = qm_graph_owner (r->graph, node->outputs[0]);
   int32_t *block = &r->graph->values[owner].block;
 
   if (*block == QM_BLOCK_OF_WRITER && leader != QM_NO_VALUE)
@@ -291,7 +287,7 @@ find_writers (Recomputation *r)
   for (size_t i = 0; i < r->n_forward; i++)
     for (int j = 0; j < QM_OP_MAX_OUTPUTS; j++)
       {
-        QmValueId owner = owner_of (r, r->nodes[i].outputs[j]);
+        QmValueId owner = qm_graph_owner (r->graph, r->nodes[i].outputs[j]);
 
         if (owner == QM_NO_VALUE)
           continue;
@@ -304,7 +300,7 @@ find_writers (Recomputation *r)
 
 /* The graph's nodes become those to look at, and it has none. */
 static bool
-begin (Recomputation *r, QmGraph *graph)
+begin_repeating (Recomputation *r, QmGraph *graph)
 {
   size_t n = graph->n_values + 1;
 
@@ -331,7 +327,7 @@ begin (Recomputation *r, QmGraph *graph)
 }
 
 static void
-end (Recomputation *r)
+end_repeating (Recomputation *r)
 {
   free (r->nodes);
   free (r->first);
@@ -349,10 +345,10 @@ qm_pass_checkpoint (QmGraph *graph, QmError *error)
 
   if (graph->status != QM_OK)
     return qm_graph_status (graph, error);
-  if (begin (&r, graph))
+  if (begin_repeating (&r, graph))
     rewrite (&r);
   else
     qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
-  end (&r);
+  end_repeating (&r);
   return qm_graph_status (graph, error);
 }
