@@ -245,11 +245,12 @@ qm_feed_page_drop_repeated (QmFeedPage *page)
     }
 }
 
-void
-qm_feed_page_join (QmFeedPage *page, QmFeedPage *more)
+/* Joins the prices of the second page to the first; of the same offer, region
+ * and terms only the one that is in effect later stays (pages drift while they
+ * are read). */
+static void
+join_pages (QmFeedPage *page, const QmFeedPage *more)
 {
-  g_return_if_fail (page != NULL && more != NULL && page != more);
-
   g_ptr_array_extend_and_steal (page->prices, g_ptr_array_ref (more->prices));
   page->rows += more->rows;
   page->left_out += more->left_out;
@@ -331,7 +332,7 @@ fetch_rest (QmFeed feed,
       more = fetch_page (feed, address, fetcher, cancellable, error);
       if (more == NULL)
         return FALSE;
-      qm_feed_page_join (page, more);
+      join_pages (page, more);
     }
   return TRUE;
 }
