@@ -58,7 +58,7 @@ print_throttle (const QmBenchTrial *trial)
 }
 
 static const char *
-place_of (const QmBenchTrial *trial)
+place_in_range (const QmBenchTrial *trial)
 {
   return trial->per_second > trial->asked->high  ? "faster than that"
          : trial->per_second < trial->asked->low ? "slower than that"
@@ -101,7 +101,7 @@ print_trial (const QmBenchAcceptance *acceptance, const QmBenchTrial *trial)
             rate (asked->predicted, text[0]), unit_of (trial),
             rate (asked->low, text[1]), rate (asked->high, text[2]),
             trial->measured ? ": " : "",
-            trial->measured ? place_of (trial) : "");
+            trial->measured ? place_in_range (trial) : "");
   if (trial->reason[0] != '\0')
     qm_bench_print ("  NOT PASSED: %s.", trial->reason);
   else

@@ -29,7 +29,7 @@
 /* --- what was ordered --- */
 
 static QmStatus
-read_file (QmBenchAcceptance *acceptance, QmError *error)
+read_acceptance (QmBenchAcceptance *acceptance, QmError *error)
 {
   const char *path = acceptance->options->against;
   char *text;
@@ -138,8 +138,7 @@ find_gpus (QmBenchAcceptance *acceptance, QmError *error)
   size_t n;
 
   if (infos == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   n = qm_device_list (infos, MOST, note, sizeof note);
   for (size_t i = 0; i < n && i < MOST && status == QM_OK; i++)
     if (qm_target_is_gpu (&infos[i].target) && infos[i].trouble[0] == '\0')
@@ -278,7 +277,7 @@ take_result (QmBenchTrial *trial, const QmBenchRun *run)
 
 /* Once to see how long it takes, then under load, then what counts. */
 static QmStatus
-measure (Trying *trying, QmError *error)
+measure_trial (Trying *trying, QmError *error)
 {
   QmBenchRun run = { .options = &trying->options, .model = &trying->model };
   QmStatus status = qm_bench_run_open (&run, error);
@@ -321,21 +320,21 @@ measure_in_a_way (Trying *trying, QmError *error)
       else if (strcmp (asked->sharding, "none") != 0)
         way.sharding = asked->sharding;
       take_way (&trying->options, &way);
-      return measure (trying, error);
+      return measure_trial (trying, error);
     }
   for (size_t i = 0;
        i < sizeof ways / sizeof ways[0] && status == QM_STATUS_DEVICE_FULL; i++)
     if (ways[i].sharding == NULL || trying->trial->gpus > 1)
       {
         take_way (&trying->options, &ways[i]);
-        status = measure (trying, error);
+        status = measure_trial (trying, error);
       }
   return status;
 }
 
 /* Whether what was measured suffices; the reason where it does not. */
 static void
-judge (const QmAcceptance *asked, QmBenchTrial *trial)
+judge_trial (const QmAcceptance *asked, QmBenchTrial *trial)
 {
   double least = qm_acceptance_least (asked, trial->asked);
 
@@ -377,7 +376,7 @@ try_training (QmBenchAcceptance *acceptance,
   if (status == QM_OK)
     status = measure_in_a_way (&trying, error);
   if (status == QM_OK)
-    judge (&acceptance->asked, trial);
+    judge_trial (&acceptance->asked, trial);
   qm_bench_clear_model (&trying.model);
   return status;
 }
@@ -419,14 +418,13 @@ qm_bench_accept (const QmBenchOptions *options)
   QmStatus status = QM_OK;
 
   if (acceptance == NULL)
-    status = qm_error_set (&error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+    status = qm_error_no_memory (&error);
   else
     acceptance->options = options;
   if (status == QM_OK && options->load != NULL)
     status = qm_bench_read_time (options->load, &load, &error);
   if (status == QM_OK)
-    status = read_file (acceptance, &error);
+    status = read_acceptance (acceptance, &error);
   if (status == QM_OK)
     status = qm_bench_load_catalog (&catalog, &error);
   if (status == QM_OK)

@@ -186,7 +186,7 @@ name_gpu (const QmBenchRun *run, QmProbes *probes)
 }
 
 static QmStatus
-refuse (const QmBenchRun *run, QmError *error)
+refuse_calibration (const QmBenchRun *run, QmError *error)
 {
   if (!qm_target_is_gpu (&run->info.target))
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
@@ -241,7 +241,7 @@ calibrate (QmBenchRun *run,
                                    .data = meter };
   QmProbes probes = { 0 }, known = { 0 };
   char path[PATH_MAX];
-  QmStatus status = refuse (run, error);
+  QmStatus status = refuse_calibration (run, error);
 
   name_gpu (run, &known);
   if (status == QM_OK)

@@ -22,7 +22,7 @@ typedef struct Found
 } Found;
 
 static void
-ask (Found *found)
+ask_monitor (Found *found)
 {
   QmMonitor *monitor;
   QmError error = { 0 };
@@ -184,7 +184,10 @@ json_absence (const char *note)
 }
 
 static void
-print_json (const Found *found, const Found *all, size_t n, const char *note)
+print_device_json (const Found *found,
+                   const Found *all,
+                   size_t n,
+                   const char *note)
 {
   json_t *object = qm_bench_json_device (&found->info);
   json_t *peers = json_array ();
@@ -282,7 +285,7 @@ print_products (const QmProducts *products)
 }
 
 static void
-print_text (const Found *found, const Found *all, size_t n)
+print_device_text (const Found *found, const Found *all, size_t n)
 {
   const QmDeviceInfo *info = &found->info;
   bool peers = false;
@@ -331,19 +334,18 @@ qm_bench_devices (const QmBenchOptions *options)
   if (found != NULL && infos != NULL)
     n = qm_device_list (infos, MAX_DEVICES, note, sizeof note);
   else
-    qm_error_set (&error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                  "the host is out of memory");
+    qm_error_no_memory (&error);
   n = n < MAX_DEVICES ? n : MAX_DEVICES;
   for (size_t i = 0; i < n; i++)
     {
       found[i].info = infos[i];
-      ask (&found[i]);
+      ask_monitor (&found[i]);
     }
   for (size_t i = 0; i < n; i++)
     if (options->json)
-      print_json (&found[i], found, n, note);
+      print_device_json (&found[i], found, n, note);
     else
-      print_text (&found[i], found, n);
+      print_device_text (&found[i], found, n);
   if (note[0] != '\0')
     fprintf (stderr, "%s%s\n", note,
              options->json ? "" : "  What is here is the cpu: --device cpu.");

@@ -6,6 +6,7 @@
 
 #include "app/qm-bench-cause.h"
 #include "app/qm-bench-search.h"
+#include "data/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ void
 qm_bench_events_said (QmBenchEvents *events)
 {
   if (events != NULL)
-    events->said = qm_bench_now ();
+    events->said = qm_clock ();
 }
 
 /* Makes an object the event of that name, which comes first in it; takes it. */
@@ -63,7 +64,7 @@ qm_bench_events_say (QmBenchEvents *events, const char *name, json_t *object)
 void
 qm_bench_events_alive (QmBenchEvents *events)
 {
-  if (events != NULL && qm_bench_now () - events->said >= ALIVE)
+  if (events != NULL && qm_clock () - events->said >= ALIVE)
     qm_bench_events_say (events, "alive", NULL);
 }
 
@@ -238,7 +239,7 @@ qm_bench_events_progress (QmBenchEvents *events,
                           double left,
                           const char *note)
 {
-  double time = qm_bench_now ();
+  double time = qm_clock ();
   QmReading reading;
   json_t *event;
 

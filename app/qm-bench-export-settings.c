@@ -43,7 +43,7 @@ add_whole (json_t *object, const char *name, int64_t value)
 }
 
 static void
-add_number (json_t *object, const char *name, double value)
+add_setting_number (json_t *object, const char *name, double value)
 {
   json_object_set_new (object, name, json_real (value));
 }
@@ -195,10 +195,10 @@ optimizer_section (const QmRecipe *recipe)
 
   json_array_append_new (betas, json_real (recipe->beta1));
   json_array_append_new (betas, json_real (recipe->beta2));
-  add_number (parameters, "lr", recipe->learning_rate);
+  add_setting_number (parameters, "lr", recipe->learning_rate);
   json_object_set_new (parameters, "betas", betas);
-  add_number (parameters, "eps", recipe->epsilon);
-  add_number (parameters, "weight_decay", recipe->weight_decay);
+  add_setting_number (parameters, "eps", recipe->epsilon);
+  add_setting_number (parameters, "weight_decay", recipe->weight_decay);
   if (!decoupled)
     add_switch (parameters, "adam_w_mode", false);
   add_text (object, "type", decoupled ? "AdamW" : "Adam");
@@ -214,11 +214,11 @@ add_precision (json_t *object, QmPrecision precision)
   add_switch (fp16, "enabled", precision == QM_PRECISION_FP16);
   if (precision == QM_PRECISION_FP16)
     {
-      add_number (fp16, "loss_scale", 0);
+      add_setting_number (fp16, "loss_scale", 0);
       add_whole (fp16, "initial_scale_power", SCALE_POWER);
       add_whole (fp16, "loss_scale_window", SCALE_WINDOW);
       add_whole (fp16, "hysteresis", 1);
-      add_number (fp16, "min_loss_scale", 1);
+      add_setting_number (fp16, "min_loss_scale", 1);
     }
   add_switch (bf16, "enabled", precision == QM_PRECISION_BF16);
   json_object_set_new (object, "fp16", fp16);
@@ -232,7 +232,7 @@ deepspeed_config (const QmExport *s)
 
   add_whole (object, "train_micro_batch_size_per_gpu", s->micro_batch);
   add_whole (object, "gradient_accumulation_steps", s->accumulation);
-  add_number (object, "gradient_clipping", s->recipe->max_grad_norm);
+  add_setting_number (object, "gradient_clipping", s->recipe->max_grad_norm);
   json_object_set_new (object, "optimizer", optimizer_section (s->recipe));
   json_object_set_new (object, "zero_optimization", zero_section (s));
   add_precision (object, s->recipe->precision);
@@ -292,12 +292,12 @@ add_optimizer (json_t *object, const QmExport *s, json_t *notes)
       (s->methods & QM_METHOD_KERNELS) != 0 && s->sharding == QM_SHARDING_NONE;
 
   add_text (object, "optim", fused ? "adamw_torch_fused" : "adamw_torch");
-  add_number (object, "learning_rate", recipe->learning_rate);
-  add_number (object, "adam_beta1", recipe->beta1);
-  add_number (object, "adam_beta2", recipe->beta2);
-  add_number (object, "adam_epsilon", recipe->epsilon);
-  add_number (object, "weight_decay", recipe->weight_decay);
-  add_number (object, "max_grad_norm", recipe->max_grad_norm);
+  add_setting_number (object, "learning_rate", recipe->learning_rate);
+  add_setting_number (object, "adam_beta1", recipe->beta1);
+  add_setting_number (object, "adam_beta2", recipe->beta2);
+  add_setting_number (object, "adam_epsilon", recipe->epsilon);
+  add_setting_number (object, "weight_decay", recipe->weight_decay);
+  add_setting_number (object, "max_grad_norm", recipe->max_grad_norm);
   add_note (notes, "the recipe has no schedule of the learning rate; "
                    "lr_scheduler_type and warmup_steps are yours");
   if (recipe->optimizer == QM_OPTIMIZER_ADAM && !is_zero (s))

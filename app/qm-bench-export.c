@@ -111,8 +111,7 @@ read_result (Export *export, QmError *error)
 
   export->results = qm_results_new ();
   if (export->results == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   status = qm_results_read (export->results, export->options->result, NULL,
                             NULL, error);
   if (status == QM_OK)
@@ -225,8 +224,7 @@ print_settings (const Export *export,
   QmStatus status = QM_OK;
 
   if (text == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   if (export->options->out != NULL)
     status = qm_file_write (export->options->out, text, error);
   else if (!export->options->json)

@@ -169,7 +169,7 @@ check_pairs (const Framework *f, QmError *error)
 }
 
 static QmStatus
-prepare (Framework *f, QmError *error)
+prepare_adapter (Framework *f, QmError *error)
 {
   const QmBenchOptions *options = f->options;
   QmStatus status = find_adapter (f, error);
@@ -311,7 +311,7 @@ make_question (const Framework *f)
 }
 
 static void
-on_glance (void *data)
+on_glance_at_adapter (void *data)
 {
   qm_bench_events_alive (data);
 }
@@ -372,7 +372,7 @@ listen_for_result (Framework *f, QmChild *child, QmError *error)
 {
   const QmChildWait wait = { .patience = f->patience,
                              .stop = is_interrupted,
-                             .glance = on_glance,
+                             .glance = on_glance_at_adapter,
                              .data = f->events };
 
   while (!f->answered)
@@ -397,7 +397,7 @@ listen_for_result (Framework *f, QmChild *child, QmError *error)
 
 /* Turns the end of the child into what is to be said. */
 static QmStatus
-judge (const Framework *f, QmStatus status, const char *how, QmError *error)
+judge_end (const Framework *f, QmStatus status, const char *how, QmError *error)
 {
   if (status != QM_OK)
     return status;
@@ -432,7 +432,7 @@ question_child (Framework *f,
   else
     qm_children_end (&child, 1, &(QmChildMercy){ 0, 0, NULL, NULL });
   qm_child_describe_end (qm_child_end (child), how, sizeof how);
-  status = judge (f, status, how, error);
+  status = judge_end (f, status, how, error);
   if (f->on_terminal)
     fputc ('\n', stderr);
   if (status != QM_OK && status != QM_STATUS_INTERRUPTED
@@ -442,7 +442,7 @@ question_child (Framework *f,
 }
 
 static QmStatus
-ask (Framework *f, QmError *error)
+ask_adapter (Framework *f, QmError *error)
 {
   const char *const arguments[] = { f->python, f->adapter, NULL };
   const QmChildStart start = {
@@ -457,8 +457,7 @@ ask (Framework *f, QmError *error)
   QmStatus status;
 
   if (question == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   f->on_terminal = f->events == NULL && isatty (STDERR_FILENO);
   status = qm_child_start (&start, &child, &ours);
   if (status == QM_OK)
@@ -472,9 +471,9 @@ ask (Framework *f, QmError *error)
 
 /* Mean, least and most of the samples. */
 static double
-add_times (json_t *object,
-           const char *name,
-           const double times[QM_ANSWER_SAMPLES])
+add_answer_times (json_t *object,
+                  const char *name,
+                  const double times[QM_ANSWER_SAMPLES])
 {
   double sum = 0, least = times[0], most = times[0];
   json_t *inner = json_object ();
@@ -517,8 +516,8 @@ static void
 add_measured (const Framework *f, json_t *object, int64_t accumulation)
 {
   const QmRecipe *recipe = &f->model.recipe;
-  double pass = add_times (object, "pass", f->answer.pass);
-  double update = add_times (object, "update", f->answer.update);
+  double pass = add_answer_times (object, "pass", f->answer.pass);
+  double update = add_answer_times (object, "update", f->answer.update);
   double step = (double) accumulation * pass + update;
   json_t *inner = json_object ();
 
@@ -755,18 +754,17 @@ qm_bench_framework (const QmBenchOptions *options)
 
   if (f == NULL)
     {
-      qm_error_set (&error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                    "the host is out of memory");
+      qm_error_no_memory (&error);
       return qm_bench_fail (&error);
     }
   f->options = options;
   f->patience = options->patience > 0 ? (int) options->patience : PATIENCE;
   f->events = options->events ? qm_bench_events_new () : NULL;
-  status = prepare (f, &error);
+  status = prepare_adapter (f, &error);
   if (status == QM_OK)
     status = try_results (options, &error);
   if (status == QM_OK)
-    status = ask (f, &error);
+    status = ask_adapter (f, &error);
   if (status == QM_OK)
     status = report (f, &error);
   if (status != QM_OK)

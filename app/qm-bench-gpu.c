@@ -43,7 +43,7 @@ split (const char *name, Words *words)
 }
 
 static bool
-has (const Words *words, const char *word)
+has_word_of (const Words *words, const char *word)
 {
   for (size_t i = 0; i < words->n; i++)
     if (strcasecmp (words->word[i], word) == 0)
@@ -88,7 +88,7 @@ likeness (const Words *device, const QmGpu *gpu, double memory_gib)
   split (gpu->name, &words);
   for (size_t i = 0; i < words.n; i++)
     {
-      bool common = has (device, words.word[i]);
+      bool common = has_word_of (device, words.word[i]);
 
       if (is_model (words.word[i]) && !common)
         return 0;
@@ -99,7 +99,7 @@ likeness (const Words *device, const QmGpu *gpu, double memory_gib)
     }
   for (size_t i = 0; i < device->n; i++)
     if ((is_model (device->word[i]) || is_lesser (device->word[i]))
-        && !has (&words, device->word[i]))
+        && !has_word_of (&words, device->word[i]))
       return 0;
   /* Drivers keep a part to themselves. */
   if (fabs (memory_gib / gpu->memory_gib - 1) > 0.12)

@@ -291,7 +291,7 @@ close_all (Links *links)
 }
 
 static QmStatus
-measure (Links *links, QmError *error)
+measure_links (Links *links, QmError *error)
 {
   QmStatus status = open_all (links, error);
 
@@ -336,8 +336,7 @@ qm_bench_time_links (const QmBenchOptions *options,
   QmStatus status;
 
   if (links == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   links->options = options;
   status = find_devices (links, error);
   if (status == QM_OK)
@@ -409,7 +408,7 @@ json_pairs (const Links *links)
 }
 
 static void
-print_json (const Links *links)
+print_links_json (const Links *links)
 {
   json_t *object = json_object (), *devices = json_array ();
   json_t *collectives = json_object ();
@@ -504,7 +503,7 @@ print_collectives (const Links *links)
 }
 
 static void
-print_text (const Links *links)
+print_links_text (const Links *links)
 {
   for (int i = 0; i < links->ranks; i++)
     {
@@ -535,22 +534,21 @@ qm_bench_links (const QmBenchOptions *options)
 
   if (links == NULL)
     {
-      qm_error_set (&error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                    "the host is out of memory");
+      qm_error_no_memory (&error);
       return qm_bench_fail (&error);
     }
   links->options = options;
   status = find_devices (links, &error);
   if (status == QM_OK)
-    status = measure (links, &error);
+    status = measure_links (links, &error);
   if (status == QM_OK && !qm_bench_follows (options))
     status = predict_scaling (links, &error);
   if (status == QM_OK && qm_bench_follows (options))
     ;
   else if (status == QM_OK && options->json)
-    print_json (links);
+    print_links_json (links);
   else if (status == QM_OK)
-    print_text (links);
+    print_links_text (links);
   close_all (links);
   json_decref (links->scaling);
   free (links);

@@ -15,13 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static QmStatus
-out_of_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 /* The key that the result of an entry has. */
 static char *
 make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
@@ -134,7 +127,7 @@ qm_bench_entry_result (const QmBenchSearch *search, const QmBenchEntry *entry)
 /* Whether nothing has to be done for an entry.  That something does not fit is
  * found anew every time; a measurement from when it did is kept. */
 static bool
-is_known (const QmBenchSearch *search, const QmBenchEntry *entry)
+is_known_entry (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
   const QmResult *result = qm_bench_entry_result (search, entry);
   const char *again = search->options->again;
@@ -152,7 +145,7 @@ is_known (const QmBenchSearch *search, const QmBenchEntry *entry)
 
 /* Takes over the entry, and its key. */
 static QmStatus
-add (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
+add_search_entry (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
 {
   if (search->n_entries == search->capacity)
     {
@@ -160,14 +153,14 @@ add (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
       QmBenchEntry *grown = realloc (search->entries, capacity * sizeof *grown);
 
       if (grown == NULL)
-        return out_of_memory (error);
+        return qm_error_no_memory (error);
       search->entries = grown;
       search->capacity = capacity;
     }
   entry->key = make_key (search, entry);
   if (entry->key == NULL)
-    return out_of_memory (error);
-  if (entry->state != QM_BENCH_NOT_RUN && is_known (search, entry))
+    return qm_error_no_memory (error);
+  if (entry->state != QM_BENCH_NOT_RUN && is_known_entry (search, entry))
     entry->state = QM_BENCH_KNOWN;
   search->entries[search->n_entries++] = *entry;
   return QM_OK;
@@ -208,7 +201,7 @@ qm_bench_add_half (QmBenchSearch *search, size_t index, QmError *error)
         && search->entries[i].rank == half.rank + QM_SEARCH_MOST)
       return QM_OK;
   status = halve (search, &half, error);
-  return status == QM_OK ? add (search, &half, error) : status;
+  return status == QM_OK ? add_search_entry (search, &half, error) : status;
 }
 
 /* Whether half of an entry's micro-batch is in order. */
@@ -281,7 +274,7 @@ list_model (QmBenchSearch *search, size_t model, QmError *error)
     {
       if (entries[i].state != QM_BENCH_NOT_RUN)
         guess (search, &entries[i]);
-      status = add (search, &entries[i], error);
+      status = add_search_entry (search, &entries[i], error);
       if (status == QM_OK
           && wants_half (search, &search->entries[search->n_entries - 1]))
         status = qm_bench_add_half (search, search->n_entries - 1, error);
@@ -339,7 +332,7 @@ is_second (const QmBenchSearch *search, const QmBenchEntry *entry)
 /* How many of its model's come before an entry on several GPUs: those that are
  * forecast to be faster, each way with one micro-batch before any with two. */
 static int
-place_of (const QmBenchSearch *search, const QmBenchEntry *entry)
+place_in_model (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
   int place = 0;
 
@@ -365,18 +358,18 @@ put_in_order (QmBenchSearch *search, QmError *error)
     {
       free (ranks);
       free (sorted);
-      return out_of_memory (error);
+      return qm_error_no_memory (error);
     }
   for (size_t i = 0; i < search->n_entries; i++)
     search->entries[i].second = is_second (search, &search->entries[i]);
   for (size_t i = 0; i < search->n_entries; i++)
-    ranks[i] =
-        (QmSearchRank){ .free = !search->entries[i].fits,
-                        .rank = search->gpus > 1
-                                    ? place_of (search, &search->entries[i])
-                                    : search->entries[i].rank,
-                        .cost = qm_bench_forecast (search, &search->entries[i]),
-                        .index = i };
+    ranks[i] = (QmSearchRank){
+      .free = !search->entries[i].fits,
+      .rank = search->gpus > 1 ? place_in_model (search, &search->entries[i])
+                               : search->entries[i].rank,
+      .cost = qm_bench_forecast (search, &search->entries[i]),
+      .index = i
+    };
   qm_search_order (ranks, search->n_entries);
   for (size_t i = 0; i < search->n_entries; i++)
     sorted[i] = search->entries[ranks[i].index];

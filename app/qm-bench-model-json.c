@@ -12,7 +12,7 @@ add_whole (json_t *object, const char *name, int64_t value)
 }
 
 static void
-add_number (json_t *object, const char *name, double value)
+add_config_number (json_t *object, const char *name, double value)
 {
   json_object_set_new (object, name, json_real (value));
 }
@@ -36,21 +36,21 @@ qm_bench_json_recipe (const QmRecipe *recipe)
                        json_string (qm_precision_name (recipe->precision)));
   json_object_set_new (object, "optimizer",
                        json_string (qm_optimizer_name (recipe->optimizer)));
-  add_number (object, "learning_rate", recipe->learning_rate);
-  add_number (object, "beta1", recipe->beta1);
-  add_number (object, "beta2", recipe->beta2);
-  add_number (object, "epsilon", recipe->epsilon);
-  add_number (object, "weight_decay", recipe->weight_decay);
-  add_number (object, "max_grad_norm", recipe->max_grad_norm);
+  add_config_number (object, "learning_rate", recipe->learning_rate);
+  add_config_number (object, "beta1", recipe->beta1);
+  add_config_number (object, "beta2", recipe->beta2);
+  add_config_number (object, "epsilon", recipe->epsilon);
+  add_config_number (object, "weight_decay", recipe->weight_decay);
+  add_config_number (object, "max_grad_norm", recipe->max_grad_norm);
   if (recipe->z_loss > 0)
-    add_number (object, "z_loss", recipe->z_loss);
+    add_config_number (object, "z_loss", recipe->z_loss);
   if (recipe->ema_decay > 0)
-    add_number (object, "ema_decay", recipe->ema_decay);
+    add_config_number (object, "ema_decay", recipe->ema_decay);
   if (recipe->optimizer != QM_OPTIMIZER_MUON)
     return object;
-  add_number (object, "muon_learning_rate", recipe->muon_learning_rate);
-  add_number (object, "muon_momentum", recipe->muon_momentum);
-  add_number (object, "muon_weight_decay", recipe->muon_weight_decay);
+  add_config_number (object, "muon_learning_rate", recipe->muon_learning_rate);
+  add_config_number (object, "muon_momentum", recipe->muon_momentum);
+  add_config_number (object, "muon_weight_decay", recipe->muon_weight_decay);
   json_object_set_new (object, "muon_scale",
                        json_string (qm_muon_scale_name (recipe->muon_scale)));
   return object;

@@ -135,7 +135,7 @@ shares_json (const QmPrediction *prediction)
 }
 
 static void
-add_times (json_t *object, const QmPrediction *prediction)
+add_predicted_times (json_t *object, const QmPrediction *prediction)
 {
   const struct
   {
@@ -181,7 +181,7 @@ add_found (json_t *object, const QmBenchPlace *place)
                        qm_bench_json_memory (&found->memory));
   json_object_set_new (object, "host_bytes",
                        json_integer ((json_int_t) found->host_bytes));
-  add_times (object, &found->prediction);
+  add_predicted_times (object, &found->prediction);
 }
 
 void

@@ -370,7 +370,7 @@ plan_memory (Work *work, const QmBenchOptions *options, QmError *error)
 }
 
 static QmStatus
-check (const QmBenchOptions *options, QmError *error)
+check_options_of_all (const QmBenchOptions *options, QmError *error)
 {
   if (options->settings != NULL || options->checkpoint
       || options->offload != NULL || options->operators
@@ -391,7 +391,7 @@ static QmStatus
 read_work (const QmBenchOptions *options, Work *work, QmError *error)
 {
   QmSearchMethods methods;
-  QmStatus status = check (options, error);
+  QmStatus status = check_options_of_all (options, error);
 
   work->json = options->json;
   if (status == QM_OK && !qm_search_methods_parse (options->methods, &methods))
@@ -439,10 +439,8 @@ qm_bench_plan_all (const QmBenchOptions *options)
   QmError error = { 0 };
   QmBenchModel model;
   Work *work = calloc (1, sizeof *work);
-  QmStatus status = work != NULL
-                        ? read_work (options, work, &error)
-                        : qm_error_set (&error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                                        "the host is out of memory");
+  QmStatus status = work != NULL ? read_work (options, work, &error)
+                                 : qm_error_no_memory (&error);
 
   if (status == QM_OK)
     status = qm_bench_load_model (options, true, &model, &error);

@@ -110,12 +110,12 @@ need_of_twice (const QmBenchModel *model, const QmPlan *plan)
 }
 
 static void
-print_json (const QmBenchOptions *options,
-            const QmBenchModel *model,
-            const Goal *goal,
-            const QmPlan *plan,
-            const QmPlan *shown,
-            uint64_t twice)
+print_plan_json (const QmBenchOptions *options,
+                 const QmBenchModel *model,
+                 const Goal *goal,
+                 const QmPlan *plan,
+                 const QmPlan *shown,
+                 uint64_t twice)
 {
   json_t *object = qm_bench_json_plan (plan);
 
@@ -150,10 +150,10 @@ print_json (const QmBenchOptions *options,
 }
 
 static void
-print_text (const QmBenchModel *model,
-            const Goal *goal,
-            const QmPlan *plan,
-            uint64_t twice)
+print_plan_text (const QmBenchModel *model,
+                 const Goal *goal,
+                 const QmPlan *plan,
+                 uint64_t twice)
 {
   char settings[96], each[32] = "";
 
@@ -233,9 +233,9 @@ qm_bench_plan (const QmBenchOptions *options)
       uint64_t twice = need_of_twice (&model, plan);
 
       if (options->json)
-        print_json (options, &model, &goal, plan, shown, twice);
+        print_plan_json (options, &model, &goal, plan, shown, twice);
       else
-        print_text (&model, &goal, plan, twice);
+        print_plan_text (&model, &goal, plan, twice);
       if (shown != NULL && !options->json)
         qm_bench_print_operators (shown);
     }

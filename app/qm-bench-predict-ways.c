@@ -141,9 +141,9 @@ add_found (json_t *object, const Line *line)
 }
 
 static void
-print_json (const QmBenchWays *ways,
-            const QmExchange *exchange,
-            const Line *line)
+print_line_json (const QmBenchWays *ways,
+                 const QmExchange *exchange,
+                 const Line *line)
 {
   const QmSpeeds *speeds = exchange->speeds;
   json_t *object = json_object ();
@@ -238,7 +238,7 @@ predict_way (const QmBenchWays *ways,
 
 /* What no plan knows of. */
 static QmStatus
-refuse (const QmBenchWays *ways, QmError *error)
+refuse_unplanned (const QmBenchWays *ways, QmError *error)
 {
   const QmGpu *gpu = ways->gpu;
 
@@ -266,7 +266,7 @@ qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
                         ways->link, &speeds, error);
 
   if (status == QM_OK)
-    status = refuse (ways, error);
+    status = refuse_unplanned (ways, error);
   if (status != QM_OK)
     return status;
   if (machines > 1)
@@ -298,7 +298,7 @@ qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
     qm_bench_print_residual (ways->residual);
   for (size_t i = 0; i < ways->n; i++)
     if (ways->json)
-      print_json (ways, &exchange, &lines[i]);
+      print_line_json (ways, &exchange, &lines[i]);
     else
       print_line (ways, &lines[i]);
   return QM_OK;

@@ -206,8 +206,7 @@ read_gpus (const char *names, Question *question, QmError *error)
   question->gpus = qm_catalog_gpus (question->catalog, &question->n_gpus);
   question->asked = calloc (question->n_gpus + 1, sizeof *question->asked);
   if (question->asked == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   if (strcmp (names, "all") == 0)
     memset (question->asked, true, question->n_gpus);
   else

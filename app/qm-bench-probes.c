@@ -16,10 +16,10 @@
 
 /* Keeps what was read; it stays where it is. */
 static QmStatus
-keep (QmBenchProbes *all,
-      const QmProbes *probes,
-      QmCalibration *calibration,
-      QmError *error)
+keep_probes (QmBenchProbes *all,
+             const QmProbes *probes,
+             QmCalibration *calibration,
+             QmError *error)
 {
   QmProbes *kept;
 
@@ -28,8 +28,7 @@ keep (QmBenchProbes *all,
                          "more than %d GPUs were measured", QM_BENCH_PROBES);
   kept = malloc (sizeof *kept);
   if (kept == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   *kept = *probes;
   all->probes[all->n++] = kept;
   qm_calibration_add_probes (calibration, kept);
@@ -59,7 +58,7 @@ read_known (QmBenchProbes *all,
       return QM_OK;
     }
   snprintf (probes.gpu, sizeof probes.gpu, "%s", gpu->id);
-  return keep (all, &probes, calibration, error);
+  return keep_probes (all, &probes, calibration, error);
 }
 
 static QmStatus
@@ -76,7 +75,7 @@ read_named (QmBenchProbes *all,
   if (probes.gpu[0] == '\0')
     return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
                          "does not say which GPU of the catalog it is of");
-  return keep (all, &probes, calibration, error);
+  return keep_probes (all, &probes, calibration, error);
 }
 
 /* What everything is a multiple of; without it nothing is known by

@@ -3,6 +3,7 @@
 #include "app/qm-bench-progress.h"
 
 #include "app/qm-bench-worker-process.h"
+#include "data/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ qm_bench_meter (const QmBenchOptions *options)
 static void
 show_progress (QmBenchMeter *meter, double done, double left)
 {
-  double time = qm_bench_now ();
+  double time = qm_clock ();
 
   if (done < 1 && meter->shown > 0
       && time - meter->shown
@@ -46,7 +47,7 @@ bool
 qm_bench_meter_move (void *data, double done)
 {
   QmBenchMeter *meter = data;
-  double time = qm_bench_now (), left = NAN, part;
+  double time = qm_clock (), left = NAN, part;
 
   if (meter->first <= 0)
     {

@@ -133,7 +133,7 @@ is_echo (const Together *together, const QmError *error)
 /* Remembers the first failure, or an echo of it where it is not heard of
  * itself, and has the others fail. */
 static void
-fail (Together *together, int rank, const QmError *error)
+fail_together (Together *together, int rank, const QmError *error)
 {
   bool echo = is_echo (together, error);
   char why[QM_MESSAGE_BYTES];
@@ -165,7 +165,7 @@ run_part (void *data)
 
   error.status = together->work (together->data, part->rank, &error);
   if (error.status != QM_OK)
-    fail (together, part->rank, &error);
+    fail_together (together, part->rank, &error);
   if (together->end != NULL)
     together->end (together->data, part->rank);
   return NULL;
@@ -214,7 +214,7 @@ run_all (Together *together, Part *parts, int ranks)
           QmError none = { .status = QM_STATUS_NO_MEMORY,
                            .message = "the host has no thread for it" };
 
-          fail (together, i, &none);
+          fail_together (together, i, &none);
         }
     }
   run_part (&parts[0]);

@@ -126,7 +126,7 @@ add_rate (json_t *object, const Audited *audited)
 }
 
 static void
-print_json (const Audited *audited)
+print_audited_json (const Audited *audited)
 {
   json_t *object = json_object ();
 
@@ -176,7 +176,7 @@ format_verdict (const Audited *audited, char cell[QM_BENCH_CELL])
 }
 
 static bool
-add_line (QmBenchTable *table, const Audited *audited)
+add_audited_line (QmBenchTable *table, const Audited *audited)
 {
   const QmTrainingRate *rate = audited->rate;
   char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (table);
@@ -244,10 +244,9 @@ qm_bench_print_rates (const QmBenchRates *rates,
       else
         audit (&audited, rates);
       if (status == QM_OK && rates->json)
-        print_json (&audited);
-      else if (status == QM_OK && !add_line (&table, &audited))
-        status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                               "the host is out of memory");
+        print_audited_json (&audited);
+      else if (status == QM_OK && !add_audited_line (&table, &audited))
+        status = qm_error_no_memory (error);
     }
   if (status == QM_OK && table.n > 1)
     {

@@ -25,7 +25,7 @@ typedef struct Summary
 
 /* Days, NaN where it was not measured. */
 static double
-days_of (const QmBenchSearch *search, const QmBenchEntry *entry)
+days_of_entry (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
   const QmResult *result =
       entry != NULL ? qm_bench_entry_result (search, entry) : NULL;
@@ -39,15 +39,15 @@ keep_faster (const QmBenchSearch *search,
              const QmBenchEntry **best,
              const QmBenchEntry *entry)
 {
-  double days = days_of (search, entry);
+  double days = days_of_entry (search, entry);
 
-  if (isfinite (days) && !(days >= days_of (search, *best)))
+  if (isfinite (days) && !(days >= days_of_entry (search, *best)))
     *best = entry;
 }
 
 /* Whether two entries are of one configuration. */
 static bool
-is_same (const QmBenchEntry *a, const QmBenchEntry *b)
+is_same_configuration (const QmBenchEntry *a, const QmBenchEntry *b)
 {
   return a->model == b->model
          && a->rank % QM_SEARCH_MOST == b->rank % QM_SEARCH_MOST;
@@ -61,7 +61,7 @@ best_of_configuration (const QmBenchSearch *search, const QmBenchEntry *entry)
   const QmBenchEntry *best = NULL;
 
   for (size_t i = 0; i < search->n_entries; i++)
-    if (is_same (&search->entries[i], entry))
+    if (is_same_configuration (&search->entries[i], entry))
       {
         if (best == NULL && &search->entries[i] < entry)
           return NULL;
@@ -92,9 +92,9 @@ summarise (const QmBenchSearch *search, size_t model)
       else if (!config->checkpoint && config->sharding == QM_SHARDING_NONE)
         s.plain = best;
       else if (n < QM_SEARCH_MOST)
-        saving[n++] = days_of (search, best);
+        saving[n++] = days_of_entry (search, best);
     }
-  s.saving = qm_search_gain (saving, n, days_of (search, s.plain));
+  s.saving = qm_search_gain (saving, n, days_of_entry (search, s.plain));
   return s;
 }
 
@@ -154,13 +154,13 @@ write_sharding (const QmBenchSearch *search,
 }
 
 static void
-add_row (const QmBenchSearch *search,
-         const QmBenchEntry *entry,
-         const QmBenchEntry *plain,
-         QmBenchTable *table)
+add_entry_row (const QmBenchSearch *search,
+               const QmBenchEntry *entry,
+               const QmBenchEntry *plain,
+               QmBenchTable *table)
 {
   const QmResult *result = qm_bench_entry_result (search, entry);
-  double days = days_of (search, entry);
+  double days = days_of_entry (search, entry);
   char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (table);
 
   if (cells == NULL)
@@ -182,7 +182,7 @@ add_row (const QmBenchSearch *search,
         qm_bench_format ((double) result->host_bytes / 0x1p30, cells[8]);
       if (plain != NULL)
         snprintf (cells[9], QM_BENCH_CELL, "%.2fx",
-                  days_of (search, plain) / days);
+                  days_of_entry (search, plain) / days);
     }
   write_note (search, entry, cells[10]);
 }
@@ -199,15 +199,15 @@ print_gain (const QmBenchSearch *search, const Summary *s)
     }
   qm_text_escape (search->models[s->best->model].name, name, sizeof name);
   qm_bench_describe (search, s->best, what, sizeof what);
-  qm_bench_format (days_of (search, s->best), days);
+  qm_bench_format (days_of_entry (search, s->best), days);
   /* The model's name stands above, and may have commas in it. */
   printf ("best: %s: %s days", what + strlen (name) + 2, days);
   if (s->plain != NULL)
     printf (", %.2f times as fast as free-lunch alone",
-            days_of (search, s->plain) / days_of (search, s->best));
+            days_of_entry (search, s->plain) / days_of_entry (search, s->best));
   if (s->naive != NULL)
     printf ("%s %.2f times as naive", s->plain != NULL ? " and" : ",",
-            days_of (search, s->naive) / days_of (search, s->best));
+            days_of_entry (search, s->naive) / days_of_entry (search, s->best));
   printf ("\n");
   if (s->saving.n > 0 && s->plain != NULL)
     printf ("%zu ways to save memory against free-lunch alone: best %.2fx, "
@@ -233,7 +233,7 @@ print_model (const QmBenchSearch *search, size_t model)
     for (size_t i = 0; i < search->n_entries; i++)
       if (search->entries[i].model == model
           && search->entries[i].rank % QM_SEARCH_MOST == rank)
-        add_row (search, &search->entries[i], s.plain, &table);
+        add_entry_row (search, &search->entries[i], s.plain, &table);
   if (model > 0)
     printf ("\n");
   if (search->gpus > 1)
@@ -274,7 +274,7 @@ json_of_entry (const QmBenchSearch *search,
       qm_bench_json_whole (object, "total_bytes", result->planned_bytes);
       qm_bench_json_whole (object, "host_bytes", result->host_bytes);
       qm_bench_json_number (object, "speedup",
-                            days_of (search, plain) / result->days);
+                            days_of_entry (search, plain) / result->days);
     }
   if (strcmp (state, "infeasible") == 0 || strcmp (state, "failed") == 0
       || strcmp (state, "cut") == 0)
@@ -296,7 +296,7 @@ print_model_json (const QmBenchSearch *search, size_t model)
   Summary s = summarise (search, model);
   json_t *object = json_object (), *list = json_array ();
   json_t *gain = json_object (), *saving = json_object ();
-  double best = days_of (search, s.best);
+  double best = days_of_entry (search, s.best);
 
   for (int rank = 0; rank < QM_SEARCH_MOST; rank++)
     for (size_t i = 0; i < search->n_entries; i++)
@@ -309,8 +309,9 @@ print_model_json (const QmBenchSearch *search, size_t model)
   qm_bench_json_number (saving, "median", s.saving.median);
   qm_bench_json_number (saving, "worst", s.saving.worst);
   qm_bench_json_number (gain, "over_free_lunch",
-                        days_of (search, s.plain) / best);
-  qm_bench_json_number (gain, "over_naive", days_of (search, s.naive) / best);
+                        days_of_entry (search, s.plain) / best);
+  qm_bench_json_number (gain, "over_naive",
+                        days_of_entry (search, s.naive) / best);
   json_object_set_new (gain, "memory_saving", saving);
   json_object_set_new (object, "model",
                        json_string (search->models[model].name));

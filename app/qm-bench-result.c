@@ -42,7 +42,7 @@ memory_difference (const QmBenchRun *run)
 }
 
 static void
-add_times (json_t *object, const char *name, const QmTimes *times)
+add_measured_times (json_t *object, const char *name, const QmTimes *times)
 {
   json_t *inner = json_object ();
 
@@ -140,7 +140,7 @@ add_validated (json_t *object, const QmMeasureResult *result)
 
   if (!(result->validated.mean > 0))
     return;
-  add_times (object, "validated_step", &result->validated);
+  add_measured_times (object, "validated_step", &result->validated);
   qm_bench_json_number (object, "validated_difference_percent",
                         100 * (result->validated.mean / result->step.mean - 1));
   qm_bench_json_number (object, "loss", result->loss);
@@ -272,11 +272,11 @@ qm_bench_json_result (const QmBenchRun *run)
       add_phases (object, run);
       return object;
     }
-  add_times (object, "pass", &result->pass);
+  add_measured_times (object, "pass", &result->pass);
   if (run->ranks > 1)
-    add_times (object, "last_pass", &result->last);
-  add_times (object, "update", &result->update);
-  add_times (object, "step", &result->step);
+    add_measured_times (object, "last_pass", &result->last);
+  add_measured_times (object, "update", &result->update);
+  add_measured_times (object, "step", &result->step);
   qm_bench_json_number (object, "days", result->total / SECONDS_PER_DAY);
   qm_bench_json_number (object, "model_tflops", result->tflops);
   qm_bench_json_number (object, "mfu", run->mfu);

@@ -19,7 +19,7 @@ typedef struct Chosen
 } Chosen;
 
 static int
-compare (const void *a, const void *b)
+compare_results (const void *a, const void *b)
 {
   return qm_result_compare (*(const QmResult *const *) a,
                             *(const QmResult *const *) b);
@@ -65,32 +65,32 @@ keep_best (Chosen *chosen)
 
 /* Chooses what the options say, and puts it in order. */
 static QmStatus
-choose (const QmBenchOptions *options,
-        const QmResults *results,
-        Chosen *chosen,
-        QmError *error)
+choose_results (const QmBenchOptions *options,
+                const QmResults *results,
+                Chosen *chosen,
+                QmError *error)
 {
   size_t n;
   const QmResult *list = qm_results_list (results, &n);
 
   chosen->results = malloc ((n + 1) * sizeof (const QmResult *));
   if (chosen->results == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   for (size_t i = 0; i < n; i++)
     if (options->model == NULL || strcmp (options->model, list[i].model) == 0)
       chosen->results[chosen->n++] = &list[i];
   if (chosen->n == 0 && options->model != NULL)
     return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
                          "there are no results of '%.64s'", options->model);
-  qsort (chosen->results, chosen->n, sizeof (const QmResult *), compare);
+  qsort (chosen->results, chosen->n, sizeof (const QmResult *),
+         compare_results);
   if (options->best)
     keep_best (chosen);
   return QM_OK;
 }
 
 static void
-add_row (const QmResult *r, QmBenchTable *table)
+add_result_row (const QmResult *r, QmBenchTable *table)
 {
   char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (table);
 
@@ -137,7 +137,7 @@ print_place (const QmResult *const *results, size_t n)
   for (int i = 0; i < columns && cells != NULL; i++)
     strcpy (cells[i], head[i]);
   for (size_t i = 0; i < n; i++)
-    add_row (results[i], &table);
+    add_result_row (results[i], &table);
   qm_bench_print ("%s on %d x %s%s%s, %s %s%s", first->model, first->gpus,
                   first->device, first->driver[0] != '\0' ? ", driver " : "",
                   first->driver, first->engine, first->version,
@@ -146,7 +146,7 @@ print_place (const QmResult *const *results, size_t n)
 }
 
 static void
-print_text (const Chosen *chosen)
+print_chosen_text (const Chosen *chosen)
 {
   size_t n;
 
@@ -165,7 +165,7 @@ print_text (const Chosen *chosen)
 
 /* Reads a file; says where a line was broken off. */
 static QmStatus
-read_file (QmResults *results, const char *path, QmError *error)
+read_results_file (QmResults *results, const char *path, QmError *error)
 {
   size_t whole, length;
   QmStatus status = qm_results_read (results, path, &whole, &length, error);
@@ -193,7 +193,7 @@ read_files (const QmBenchOptions *options, QmResults *results)
     {
       QmError error = { 0 };
 
-      if (read_file (results, files[i], &error) != QM_OK)
+      if (read_results_file (results, files[i], &error) != QM_OK)
         result = qm_bench_fail (&error);
     }
   return result;
@@ -240,7 +240,7 @@ qm_bench_results (const QmBenchOptions *options)
   if (result == QM_BENCH_OK)
     result = results != NULL ? read_files (options, results) : QM_BENCH_FULL;
   if (result == QM_BENCH_OK)
-    status = choose (options, results, &chosen, &error);
+    status = choose_results (options, results, &chosen, &error);
   if (result == QM_BENCH_OK && status == QM_OK && options->merge != NULL)
     status =
         qm_results_write (options->merge, chosen.results, chosen.n, &error);
@@ -248,7 +248,7 @@ qm_bench_results (const QmBenchOptions *options)
     for (size_t i = 0; i < chosen.n; i++)
       qm_bench_put_json (chosen.results[i]->text);
   else if (result == QM_BENCH_OK && status == QM_OK)
-    print_text (&chosen);
+    print_chosen_text (&chosen);
   free (chosen.results);
   qm_results_free (results);
   return status == QM_OK ? result : qm_bench_fail (&error);

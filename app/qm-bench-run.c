@@ -7,21 +7,12 @@
 #include "app/qm-bench-nodes.h"
 #include "app/qm-bench-progress.h"
 #include "app/qm-bench-ranks.h"
+#include "data/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double
-now (void)
-{
-  struct timespec time = { 0 };
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
 
 /* Begins to watch the device, before anything of its memory is used. */
 static void
@@ -127,8 +118,7 @@ make_ranks (QmBenchRun *run, QmError *error)
     return status;
   run->others = calloc ((size_t) run->local, sizeof *run->others);
   if (run->others == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   for (int i = 0; i < run->local; i++)
     {
       QmBenchRun *rank = rank_of (run, i);
@@ -145,14 +135,14 @@ make_ranks (QmBenchRun *run, QmError *error)
 QmStatus
 qm_bench_run_open (QmBenchRun *run, QmError *error)
 {
-  double begin = now ();
+  double begin = qm_clock ();
   QmStatus status = make_ranks (run, error);
 
   run->begin = begin;
   if (status == QM_OK)
     status = qm_bench_ranks_do (run->rank, run->local, NULL, open_rank, NULL,
                                 run, error);
-  run->open_seconds = now () - begin;
+  run->open_seconds = qm_clock () - begin;
   return status;
 }
 
@@ -273,8 +263,7 @@ tell_rank (void *data, int number, QmError *error)
   QmStatus status;
 
   if (copy == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   memcpy (copy, telling->text, telling->size);
   status = qm_communicator_tell (rank_of (telling->run, number)->communicator,
                                  copy, telling->size, error);
@@ -313,7 +302,7 @@ measure_rank (void *data, int rank, QmError *error)
                                .progress =
                                    run->rank == 0 ? measuring->progress : NULL,
                                .data = measuring->data };
-  double begin = now ();
+  double begin = qm_clock ();
   QmStatus status = QM_OK;
 
   run->model = first->model;
@@ -321,7 +310,7 @@ measure_rank (void *data, int rank, QmError *error)
   if (status == QM_OK)
     status = qm_bench_plan_rank (options, run->model, run->device,
                                  run->communicator, &run->plan, error);
-  run->plan_seconds = now () - begin;
+  run->plan_seconds = qm_clock () - begin;
   if (status == QM_OK)
     status = qm_measure (run->plan, run->device, &measure, &run->result, error);
   if (status == QM_OK)
@@ -351,7 +340,7 @@ qm_bench_run_measure (QmBenchRun *run,
       return status;
     }
   find_utilisation (run);
-  run->total_seconds = now () - run->begin;
+  run->total_seconds = qm_clock () - run->begin;
   return QM_OK;
 }
 

@@ -103,12 +103,12 @@ find_speeds (Basis *basis, QmError *error)
 
 /* All ways to train a model with free-lunch settings. */
 static QmStatus
-find (const Basis *basis,
-      const QmBenchModel *model,
-      const QmSpeeds *speeds,
-      const QmLinkTimes *times,
-      Found *found,
-      QmError *error)
+find_ways (const Basis *basis,
+           const QmBenchModel *model,
+           const QmSpeeds *speeds,
+           const QmLinkTimes *times,
+           Found *found,
+           QmError *error)
 {
   const QmExchange exchange = qm_exchange_of (speeds, basis->level, times);
   QmSearchConfig configs[QM_SEARCH_MOST];
@@ -148,20 +148,21 @@ find (const Basis *basis,
 }
 
 static QmStatus
-add_model (const Basis *basis,
-           const QmBenchModel *model,
-           json_t *scaling,
-           QmError *error)
+add_model_scaling (const Basis *basis,
+                   const QmBenchModel *model,
+                   json_t *scaling,
+                   QmError *error)
 {
   int gpus = basis->times->ranks;
   Found one, here, nvlink;
   json_t *object;
-  QmStatus status = find (basis, model, &basis->one, NULL, &one, error);
+  QmStatus status = find_ways (basis, model, &basis->one, NULL, &one, error);
 
   if (status == QM_OK)
-    status = find (basis, model, &basis->speeds, basis->times, &here, error);
+    status =
+        find_ways (basis, model, &basis->speeds, basis->times, &here, error);
   if (status == QM_OK)
-    status = find (basis, model, &basis->nvlink, NULL, &nvlink, error);
+    status = find_ways (basis, model, &basis->nvlink, NULL, &nvlink, error);
   if (status != QM_OK)
     return status;
   object = json_object ();
@@ -209,7 +210,7 @@ qm_bench_scaling (const QmBenchOptions *options,
       status = qm_bench_load_model (&one, true, &model, error);
       if (status != QM_OK)
         break;
-      status = add_model (&basis, &model, *scaling, error);
+      status = add_model_scaling (&basis, &model, *scaling, error);
       qm_bench_clear_model (&model);
     }
   qm_bench_clear_probes (&basis.probes);

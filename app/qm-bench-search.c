@@ -10,6 +10,7 @@
 #include "app/qm-bench-nodes.h"
 #include "app/qm-bench-ranks.h"
 #include "app/qm-bench-search.h"
+#include "data/clock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* After so many failures one after the other it is not the configurations. */
@@ -46,13 +46,6 @@ typedef struct Meter
   size_t entry;
 } Meter;
 
-static QmStatus
-out_of_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 static void
 format_time (double seconds, char text[32])
 {
@@ -68,7 +61,7 @@ static void
 on_progress (void *data, double done)
 {
   Meter *meter = data;
-  double time = qm_bench_now (), left = meter->predicted;
+  double time = qm_clock (), left = meter->predicted;
   char text[32];
 
   meter->done = done;
@@ -91,7 +84,7 @@ on_progress (void *data, double done)
 
 /* Nothing was heard for a moment. */
 static void
-on_glance (void *data)
+on_glance_at_meter (void *data)
 {
   Meter *meter = data;
 
@@ -182,16 +175,16 @@ describe_shortage (const QmBenchSearch *search, const QmBenchEntry *entry)
 
 /* Puts a result on the disk, and takes the object. */
 static QmStatus
-keep (QmBenchSearch *search,
-      QmBenchEntry *entry,
-      const char *state,
-      json_t *object,
-      QmError *error)
+keep_result (QmBenchSearch *search,
+             QmBenchEntry *entry,
+             const char *state,
+             json_t *object,
+             QmError *error)
 {
   QmStatus status;
 
   if (object == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   complete (search, entry, state, object);
   status = qm_results_append (search->file, object, error);
   json_decref (object);
@@ -245,8 +238,8 @@ start_worker (QmBenchSearch *search, Meter *meter, QmError *error)
   qm_bench_worker_free (search->worker);
   search->worker = NULL;
   search->n_measured = 0;
-  status = qm_bench_worker_start (search->options, devices, on_glance, meter,
-                                  &info, &search->worker, error);
+  status = qm_bench_worker_start (search->options, devices, on_glance_at_meter,
+                                  meter, &info, &search->worker, error);
   if (status == QM_OK
       && (strcmp (info.name, search->info.name) != 0
           || strcmp (info.driver, search->info.driver) != 0))
@@ -263,7 +256,7 @@ start_worker (QmBenchSearch *search, Meter *meter, QmError *error)
 static double
 time_left (const QmBenchSearch *search)
 {
-  return search->seconds > 0 ? search->begin + search->seconds - qm_bench_now ()
+  return search->seconds > 0 ? search->begin + search->seconds - qm_clock ()
                              : INFINITY;
 }
 
@@ -283,7 +276,7 @@ measure_once (QmBenchSearch *search,
                                       ? search->begin + search->seconds
                                       : 0,
                        .progress = on_progress,
-                       .glance = on_glance,
+                       .glance = on_glance_at_meter,
                        .data = meter };
   QmStatus status = start_worker (search, meter, error);
   json_t *job;
@@ -292,7 +285,7 @@ measure_once (QmBenchSearch *search,
     return status;
   job = make_job (search, entry);
   if (job == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   return qm_bench_worker_measure (search->worker, job, &wait, result, error);
 }
 
@@ -305,11 +298,11 @@ is_out_of_memory (QmStatus status)
 /* Measures an entry.  Memory may be short because a worker that measured before
  * has some of it left, which a new one has not. */
 static QmStatus
-measure (QmBenchSearch *search,
-         const QmBenchEntry *entry,
-         Meter *meter,
-         json_t **result,
-         QmError *error)
+measure_entry (QmBenchSearch *search,
+               const QmBenchEntry *entry,
+               Meter *meter,
+               json_t **result,
+               QmError *error)
 {
   QmStatus status = measure_once (search, entry, meter, result, error);
 
@@ -341,7 +334,7 @@ keep_failure (QmBenchSearch *search,
   conclude_line (meter, "failed: %s", reason);
   object = describe_failure (search, entry, reason);
   qm_bench_cause_failure (object, error->status, search->worker);
-  status = keep (search, entry, "failed", object, error);
+  status = keep_result (search, entry, "failed", object, error);
   if (status == QM_OK)
     status = qm_bench_add_half (search, index, error);
   if (status == QM_OK && qm_bench_nodes (search->options) > 1
@@ -375,7 +368,7 @@ keep_cut (QmBenchSearch *search,
   json_object_set_new (object, "reason", json_string (reason));
   qm_bench_cause_slower (object, fastest);
   conclude_line (meter, "cut: %s", reason);
-  return keep (search, entry, "cut", object, error);
+  return keep_result (search, entry, "cut", object, error);
 }
 
 /* Does what has to be done for one entry. */
@@ -388,15 +381,15 @@ work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
 
   if (!entry->fits)
     {
-      status = keep (search, entry, "infeasible",
-                     describe_shortage (search, entry), error);
+      status = keep_result (search, entry, "infeasible",
+                            describe_shortage (search, entry), error);
       if (status == QM_OK)
         conclude_line (meter, "infeasible: %s",
                        qm_bench_entry_result (search, entry)->reason);
       return status;
     }
   on_progress (meter, 0);
-  status = measure (search, entry, meter, &result, error);
+  status = measure_entry (search, entry, meter, &result, error);
   if (status == QM_STATUS_UNSUPPORTED)
     {
       entry->state = QM_BENCH_NOT_RUN;
@@ -413,7 +406,7 @@ work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
   search->models[entry->model].n_measured++;
   if (json_object_get (result, "cut_step_s") != NULL)
     return keep_cut (search, entry, meter, result, error);
-  status = keep (search, entry, "measured", result, error);
+  status = keep_result (search, entry, "measured", result, error);
   if (status != QM_OK)
     return status;
   qm_bench_learn (search, entry);
@@ -502,7 +495,7 @@ work (QmBenchSearch *search, QmError *error)
       meter.of = meter.number - 1 + count_state (search, QM_BENCH_LEFT);
       meter.predicted = qm_bench_forecast (search, entry);
       meter.after = predict_rest (search, i);
-      meter.begin = qm_bench_now ();
+      meter.begin = qm_clock ();
       meter.shown = 0;
       meter.done = 0;
       meter.entry = i;
@@ -516,24 +509,24 @@ work (QmBenchSearch *search, QmError *error)
           continue;
         }
       status = work_and_tell (search, i, &meter, error);
-      search->models[model].spent += qm_bench_now () - meter.begin;
+      search->models[model].spent += qm_clock () - meter.begin;
     }
   return status;
 }
 
 static QmStatus
-add_model (QmBenchSearch *search,
-           const char *name,
-           const QmModelConfig *config,
-           const QmRecipe *recipe,
-           QmError *error)
+add_searched_model (QmBenchSearch *search,
+                    const char *name,
+                    const QmModelConfig *config,
+                    const QmRecipe *recipe,
+                    QmError *error)
 {
   QmBenchSearched *grown =
       realloc (search->models, (search->n_models + 1) * sizeof *search->models);
   QmBenchSearched *model;
 
   if (grown == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   search->models = grown;
   model = &grown[search->n_models++];
   *model = (QmBenchSearched){ .config = *config, .recipe = *recipe };
@@ -563,8 +556,8 @@ load_listed (QmBenchSearch *search, const char **list, QmError *error)
       status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                              "--model names %s twice", model.name);
   if (status == QM_OK)
-    status =
-        add_model (search, model.name, &model.config, &model.recipe, error);
+    status = add_searched_model (search, model.name, &model.config,
+                                 &model.recipe, error);
   qm_bench_clear_model (&model);
   return status;
 }
@@ -585,8 +578,8 @@ load_models (QmBenchSearch *search, QmError *error)
       status = qm_bench_load_catalog (&search->catalog, error);
       all = status == QM_OK ? qm_catalog_models (search->catalog, &n) : NULL;
       for (size_t i = 0; status == QM_OK && i < n; i++)
-        status = add_model (search, all[i].id, &all[i].config, &all[i].recipe,
-                            error);
+        status = add_searched_model (search, all[i].id, &all[i].config,
+                                     &all[i].recipe, error);
       return status;
     }
   if (options->model != NULL && options->config == NULL
@@ -602,7 +595,8 @@ load_models (QmBenchSearch *search, QmError *error)
   status = qm_bench_load_model (options, true, &one, error);
   if (status != QM_OK)
     return status;
-  status = add_model (search, one.name, &one.config, &one.recipe, error);
+  status =
+      add_searched_model (search, one.name, &one.config, &one.recipe, error);
   search->catalog = one.catalog;
   if (search->catalog == NULL)
     /* Without the catalog only shares of peaks are not known. */
@@ -681,7 +675,7 @@ on_opening (void *data)
 }
 
 static QmStatus
-prepare (QmBenchSearch *search, QmError *error)
+prepare_search (QmBenchSearch *search, QmError *error)
 {
   QmStatus status = read_options (search, error);
 
@@ -741,8 +735,8 @@ search_one (const QmBenchOptions *options, double begin)
   QmStatus status;
 
   if (options->events && (search.events = qm_bench_events_new ()) == NULL)
-    return out_of_memory (&error), qm_bench_fail (&error);
-  status = prepare (&search, &error);
+    return qm_error_no_memory (&error), qm_bench_fail (&error);
+  status = prepare_search (&search, &error);
   prepared = status == QM_OK;
   if (prepared && !options->dry_run)
     status = work (&search, &error);
@@ -775,7 +769,7 @@ qm_bench_search (const QmBenchOptions *options)
 {
   char devices[512];
   QmBenchOptions one = *options;
-  double begin = qm_bench_now ();
+  double begin = qm_clock ();
   int status = QM_BENCH_OK;
 
   /* A disk that is full, and that nobody listens, are errors. */

@@ -76,7 +76,7 @@ typedef struct QmBenchSearch
   char path[PATH_MAX];   /* of that */
   QmBenchEvents *events; /* NULL: nobody wants to hear of them */
   QmSearchPace pace;
-  double begin, seconds; /* of qm_bench_now(), and the limit; 0: none */
+  double begin, seconds; /* of qm_clock(), and the limit; 0: none */
   double interval;   /* a way that takes so many times as long as the fastest is
                         cut; 0: none is */
   int failures;      /* in a row */

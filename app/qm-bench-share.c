@@ -90,7 +90,9 @@ is_consistent (Judged *judged, const QmRecipe *recipe)
 
 /* Holds it against what is predicted of it. */
 static void
-compare (Judged *judged, QmTrained *trained, const QmCalibration *calibration)
+compare_with_predicted (Judged *judged,
+                        QmTrained *trained,
+                        const QmCalibration *calibration)
 {
   const QmResult *r = judged->result;
   const QmLevel *level = qm_calibration_level (calibration, trained->level);
@@ -151,7 +153,7 @@ audit (Judged *judged,
     judge (judged, VERDICT_IMPOSSIBLE, "it would take %.0f %% of the peak",
            judged->utilization * 100);
   else
-    compare (judged, &trained, calibration);
+    compare_with_predicted (judged, &trained, calibration);
   qm_trained_clear (&trained);
 }
 
@@ -194,10 +196,10 @@ print_judged (const QmBenchOptions *options, const Judged *judged)
 
 /* Appends what a maintainer takes to the folder of measurements. */
 static QmStatus
-take (const QmBenchOptions *options,
-      const Judged *judged,
-      size_t n,
-      QmError *error)
+take_shared (const QmBenchOptions *options,
+             const Judged *judged,
+             size_t n,
+             QmError *error)
 {
   char path[PATH_MAX];
   QmResultsFile *file;
@@ -222,8 +224,7 @@ take (const QmBenchOptions *options,
         continue;
       line = json_loads (judged[i].result->text, 0, NULL);
       status = line != NULL ? qm_results_append (file, line, error)
-                            : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0,
-                                            0, "the host is out of memory");
+                            : qm_error_no_memory (error);
       json_decref (line);
       taken += status == QM_OK;
     }
@@ -249,8 +250,7 @@ judge_all (const QmBenchOptions *options,
   QmStatus status = QM_OK;
 
   if (judged == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   for (size_t i = 0; i < n && !qm_bench_interrupted (); i++)
     {
       judged[i] = (Judged){
@@ -269,7 +269,7 @@ judge_all (const QmBenchOptions *options,
                            "%zu of %zu results are not plausible%s", bad, n,
                            options->take != NULL ? ", and none was taken" : "");
   else if (options->take != NULL)
-    status = take (options, judged, n, error);
+    status = take_shared (options, judged, n, error);
   free (judged);
   return status;
 }
@@ -281,10 +281,7 @@ read_shared (const QmBenchOptions *options, QmError *error)
   QmResults *results = qm_results_new ();
   QmCatalog *catalog = NULL;
   QmCalibration calibration;
-  QmStatus status = results != NULL
-                        ? QM_OK
-                        : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                                        "the host is out of memory");
+  QmStatus status = results != NULL ? QM_OK : qm_error_no_memory (error);
 
   for (int i = 0; i < options->n_files && status == QM_OK; i++)
     status = qm_shared_read (results, options->files[i], error);
@@ -341,8 +338,7 @@ write_shared (const QmBenchOptions *options, QmError *error)
       results = qm_results_new ();
       status = results != NULL
                    ? qm_results_read (results, path, NULL, NULL, error)
-                   : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                                   "the host is out of memory");
+                   : qm_error_no_memory (error);
     }
   if (status == QM_OK)
     status = give (options, results, catalog, error);

@@ -5,6 +5,7 @@
 #include "app/qm-bench-events.h"
 #include "app/qm-bench-worker-process.h"
 #include "app/qm-child.h"
+#include "data/clock.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ run_command (void *data)
 static void
 obey (Supervised *supervised)
 {
-  double time = qm_bench_now ();
+  double time = qm_clock ();
 
   if (supervised->stopped <= 0)
     {
@@ -56,7 +57,7 @@ obey (Supervised *supervised)
 }
 
 static void
-on_glance (void *data)
+on_glance_at_child (void *data)
 {
   Supervised *supervised = data;
 
@@ -87,7 +88,7 @@ listen_to (Supervised *supervised)
                                  supervised->options->patience > 0
                                      ? (double) supervised->options->patience
                                      : PATIENCE,
-                             .glance = on_glance,
+                             .glance = on_glance_at_child,
                              .data = supervised };
 
   while (!supervised->unheard)
@@ -110,7 +111,7 @@ listen_to (Supervised *supervised)
 /* Says how a command ended that did not end by itself; returns the exit
  * status. */
 static int
-conclude (Supervised *supervised, bool given_up, double silence)
+conclude_command (Supervised *supervised, bool given_up, double silence)
 {
   QmChildEnd end = qm_child_end (supervised->child);
   QmError error = { 0 };
@@ -152,8 +153,7 @@ qm_bench_supervise (const QmBenchOptions *options,
   int status;
 
   if (supervised.events == NULL)
-    qm_error_set (&error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                  "the host is out of memory");
+    qm_error_no_memory (&error);
   else if (qm_child_start (&start, &supervised.child, &ours) != QM_OK)
     qm_error_set (&error, ours.status, "", 0, 0, "a process to measure in %s",
                   ours.message);
@@ -167,7 +167,7 @@ qm_bench_supervise (const QmBenchOptions *options,
       qm_children_end (&supervised.child, 1,
                        given_up ? &(QmChildMercy){ 0, 0, NULL, NULL }
                                 : &(QmChildMercy){ SIGINT, MERCY, NULL, NULL });
-      status = conclude (&supervised, given_up, silence);
+      status = conclude_command (&supervised, given_up, silence);
     }
   qm_child_free (supervised.child);
   qm_bench_events_free (supervised.events);

@@ -4,6 +4,7 @@
 
 #include "app/qm-bench-nodes.h"
 #include "app/qm-child.h"
+#include "data/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,26 +25,10 @@ struct QmBenchWorker
   QmBenchEnd end;
 };
 
-double
-qm_bench_now (void)
-{
-  struct timespec time = { 0 };
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
 static void
 kill_worker (QmBenchWorker *worker)
 {
   qm_children_end (&worker->child, 1, &(QmChildMercy){ 0, 0, NULL, NULL });
-}
-
-static QmStatus
-out_of_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
 }
 
 /* The process ended by itself. */
@@ -82,11 +67,11 @@ is_time_to_stop (void *data)
   const QmBenchWait *wait = data;
 
   return qm_bench_interrupted ()
-         || (wait->stop_at > 0 && qm_bench_now () >= wait->stop_at);
+         || (wait->stop_at > 0 && qm_clock () >= wait->stop_at);
 }
 
 static void
-on_glance (void *data)
+on_glance_at_worker (void *data)
 {
   const QmBenchWait *wait = data;
 
@@ -102,7 +87,7 @@ hear (QmBenchWorker *worker,
 {
   const QmChildWait patience = { .patience = wait->patience,
                                  .stop = is_time_to_stop,
-                                 .glance = on_glance,
+                                 .glance = on_glance_at_worker,
                                  .data = (void *) wait };
 
   for (*said = NULL; *said == NULL;)
@@ -156,7 +141,7 @@ take_error (const json_t *said, QmError *error)
 }
 
 static void
-take_text (const json_t *object, const char *name, char *text, size_t size)
+copy_member (const json_t *object, const char *name, char *text, size_t size)
 {
   const char *value = json_string_value (json_object_get (object, name));
 
@@ -175,12 +160,12 @@ take_device (const json_t *said, QmDeviceInfo *info)
   const json_t *device = json_object_get (said, "device");
 
   memset (info, 0, sizeof *info);
-  take_text (device, "id", info->id, sizeof info->id);
-  take_text (device, "name", info->name, sizeof info->name);
-  take_text (device, "driver", info->driver, sizeof info->driver);
-  take_text (device, "bus", info->bus, sizeof info->bus);
-  take_text (device, "products", info->products.name,
-             sizeof info->products.name);
+  copy_member (device, "id", info->id, sizeof info->id);
+  copy_member (device, "name", info->name, sizeof info->name);
+  copy_member (device, "driver", info->driver, sizeof info->driver);
+  copy_member (device, "bus", info->bus, sizeof info->bus);
+  copy_member (device, "products", info->products.name,
+               sizeof info->products.name);
   info->target.kind = (QmDeviceKind) take_whole (said, "kind");
   info->target.architecture = (int) take_whole (device, "architecture");
   info->capability = (int) take_whole (device, "capability");
@@ -244,7 +229,9 @@ write_arguments (const QmBenchOptions *options,
 
 /* Runs this program once more. */
 static QmStatus
-launch (QmBenchWorker *worker, const char *const *arguments, QmError *error)
+launch_worker (QmBenchWorker *worker,
+               const char *const *arguments,
+               QmError *error)
 {
   const QmChildStart start = {
     .program = "/proc/self/exe",
@@ -283,9 +270,9 @@ qm_bench_worker_start (const QmBenchOptions *options,
 
   *worker = NULL;
   if (new == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   write_arguments (options, device, numbers, arguments);
-  status = launch (new, arguments, error);
+  status = launch_worker (new, arguments, error);
   if (status == QM_OK)
     status = hear (new, &wait, &said, error);
   if (status == QM_OK && json_object_get (said, "device") == NULL)
@@ -328,7 +315,7 @@ qm_bench_worker_measure (QmBenchWorker *worker,
 
   *result = NULL;
   if (status != QM_OK)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   for (;;)
     {
       json_t *said, *got;

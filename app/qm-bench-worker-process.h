@@ -30,7 +30,7 @@ QmStatus qm_bench_worker_start (const QmBenchOptions *options,
 typedef struct QmBenchWait
 {
   double patience; /* seconds without progress to give up after */
-  double stop_at;  /* of qm_bench_now(): time to stop; 0: none */
+  double stop_at;  /* of qm_clock(): time to stop; 0: none */
   QmBenchProgress progress;
   QmBenchGlance glance;
   void *data;
@@ -69,8 +69,5 @@ bool qm_bench_worker_alive (const QmBenchWorker *worker);
 
 /* Ends it, in good order where it has nothing to do; NULL is allowed. */
 void qm_bench_worker_free (QmBenchWorker *worker);
-
-/* Seconds of a clock that goes on steadily. */
-double qm_bench_now (void);
 
 #endif

@@ -22,12 +22,12 @@
 
 #include "app/qm-bench-nodes.h"
 #include "app/qm-bench-run.h"
+#include "data/clock.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Seconds between two lines of progress. */
@@ -39,19 +39,10 @@
 /* Bytes of a line at most, where other machines are told it. */
 #define LINE 4096
 
-static double
-now (void)
-{
-  struct timespec time = { 0 };
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
 static bool
 on_progress (void *data, double done)
 {
-  double *said = data, time = now ();
+  double *said = data, time = qm_clock ();
 
   if (time - *said < PROGRESS)
     return true;
@@ -109,11 +100,11 @@ read_job (const json_t *job,
 
 /* Measures what a line says; *result may be NULL. */
 static QmStatus
-measure (const json_t *job,
-         QmBenchRun *run,
-         QmBenchOptions *options,
-         json_t **result,
-         QmError *error)
+measure_job (const json_t *job,
+             QmBenchRun *run,
+             QmBenchOptions *options,
+             json_t **result,
+             QmError *error)
 {
   QmBenchModel model;
   const char *key = "";
@@ -128,7 +119,7 @@ measure (const json_t *job,
   if (run->ranks == 1)
     options->sharding = NULL; /* which alone changes nothing there */
   status = check_key (&model, key, error);
-  run->begin = now ();
+  run->begin = qm_clock ();
   run->model = &model;
   if (status == QM_OK)
     status = qm_bench_run_measure (run, on_progress, &said, error);
@@ -182,7 +173,7 @@ measure_together (const char *line,
   if (status != QM_OK || line == NULL)
     return status;
   job = json_loads (text, 0, NULL);
-  status = measure (job, run, options, result, error);
+  status = measure_job (job, run, options, result, error);
   json_decref (job);
   return status;
 }
@@ -200,7 +191,7 @@ work_on (const char *line, QmBenchRun *run, QmBenchOptions *options)
   if (together)
     status = measure_together (line, run, options, &result, &error);
   else if ((job = json_loads (line, 0, NULL)) != NULL)
-    status = measure (job, run, options, &result, &error);
+    status = measure_job (job, run, options, &result, &error);
   else
     return false;
   json_decref (job);
@@ -272,7 +263,7 @@ qm_bench_follow (const QmBenchOptions *given)
       if (status != QM_OK || line[0] == '\0')
         break;
       job = json_loads (line, 0, NULL);
-      status = measure (job, &run, &options, NULL, &error);
+      status = measure_job (job, &run, &options, NULL, &error);
       json_decref (job);
       if (status != QM_OK && meet_again (&run, &error))
         status = QM_OK;

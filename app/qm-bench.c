@@ -207,7 +207,7 @@ check_place (const QmBenchOptions *options, QmError *error)
 
 /* The exit status, once what was printed has arrived. */
 static int
-finish (int status)
+status_once_flushed (int status)
 {
   /* What could not be flushed earlier is forgotten, but for the mark. */
   if ((fflush (stdout) == 0 && !ferror (stdout)) || status != QM_BENCH_OK)
@@ -228,12 +228,12 @@ main (int argc, char **argv)
       if (strcmp (argv[i], "--help") == 0 || strcmp (argv[i], "-h") == 0)
         {
           qm_bench_print_help (argv[1]);
-          return finish (QM_BENCH_OK);
+          return status_once_flushed (QM_BENCH_OK);
         }
       if (strcmp (argv[i], "--version") == 0)
         {
           printf ("qm-bench %s\n", QM_VERSION);
-          return finish (QM_BENCH_OK);
+          return status_once_flushed (QM_BENCH_OK);
         }
     }
   if (!qm_bench_parse (argc, argv, &options))
@@ -242,5 +242,5 @@ main (int argc, char **argv)
   if (find_others (&options, &error) != QM_OK
       || check_place (&options, &error) != QM_OK)
     return qm_bench_fail (&error);
-  return finish (run_command (&options));
+  return status_once_flushed (run_command (&options));
 }

@@ -32,9 +32,6 @@ struct QmChild
   const char *counters;
 };
 
-/* Seconds of a clock that goes on steadily. */
-double qm_child_clock (void);
-
 /* Closes a descriptor that is open, and notes that it is closed. */
 void qm_child_close_end (int *fd);
 

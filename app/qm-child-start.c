@@ -2,6 +2,8 @@
 
 #include "app/qm-child-private.h"
 
+#include "data/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,20 +11,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Bytes that are read at once where there are no lines. */
 #define CHUNK ((size_t) 65536)
-
-double
-qm_child_clock (void)
-{
-  struct timespec time = { 0 };
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
 
 void
 qm_child_close_end (int *fd)
@@ -174,7 +166,7 @@ await (pid_t pid)
 
 /* Returns an errno; 0 where it works. */
 static int
-launch (QmChild *child, const QmChildStart *start, Pipes *pipes)
+launch_child (QmChild *child, const QmChildStart *start, Pipes *pipes)
 {
   pid_t parent = getpid (), pid;
   int problem = 0;
@@ -238,7 +230,7 @@ new_child (const QmChildStart *start)
     }
   child->counters = start->counters != NULL ? start->counters : "/proc/vmstat";
   child->memory_kills = qm_child_count_memory_kills (child->counters);
-  child->got_on = qm_child_clock ();
+  child->got_on = qm_clock ();
   return child;
 }
 
@@ -251,9 +243,8 @@ qm_child_start (const QmChildStart *start, QmChild **child, QmError *error)
 
   *child = NULL;
   if (new == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
-  problem = launch (new, start, &pipes);
+    return qm_error_no_memory (error);
+  problem = launch_child (new, start, &pipes);
   if (problem == 0)
     {
       take_pipes (new, &pipes);

@@ -2,6 +2,7 @@
 
 #include "app/qm-child-private.h"
 
+#include "data/clock.h"
 #include "data/text.h"
 
 #include <errno.h>
@@ -30,14 +31,14 @@
 void
 qm_child_got_on (QmChild *child)
 {
-  child->got_on = qm_child_clock ();
+  child->got_on = qm_clock ();
   child->late = false;
 }
 
 double
 qm_child_silence (const QmChild *child)
 {
-  return qm_child_clock () - child->got_on;
+  return qm_clock () - child->got_on;
 }
 
 /* Writes as write() does, but without the signal that nobody listens. */
@@ -68,7 +69,7 @@ write_quietly (int fd, const char *bytes, size_t length)
 bool
 qm_child_send (QmChild *child, const char *bytes, size_t length)
 {
-  double begin = qm_child_clock ();
+  double begin = qm_clock ();
 
   qm_child_got_on (child);
   while (length > 0 && child->in >= 0)
@@ -81,8 +82,7 @@ qm_child_send (QmChild *child, const char *bytes, size_t length)
           bytes += written;
           length -= (size_t) written;
         }
-      else if (written < 0 && errno == EAGAIN
-               && qm_child_clock () - begin < SENDING)
+      else if (written < 0 && errno == EAGAIN && qm_clock () - begin < SENDING)
         poll (&room, 1, TICK);
       else if (written == 0 || errno != EINTR)
         return false;
@@ -120,7 +120,7 @@ static void
 close_output (QmChild *child)
 {
   qm_child_close_end (&child->out);
-  child->closed = qm_child_clock ();
+  child->closed = qm_clock ();
 }
 
 /* Makes room where what was taken is in the way, and reads. */
@@ -178,7 +178,7 @@ wants_more (QmChild *child)
 
 /* Reads what is there of all, waiting so long for it. */
 static void
-read_all (QmChild *const *children, size_t n, int milliseconds)
+read_what_is_there (QmChild *const *children, size_t n, int milliseconds)
 {
   /* In parts, so that any number needs no memory; the first part waits. */
   for (size_t first = 0; first < n; first += 32, milliseconds = 0)
@@ -215,7 +215,7 @@ read_all (QmChild *const *children, size_t n, int milliseconds)
 
 /* Takes the first line, or all bytes, out of what was read. */
 static void
-take (QmChild *child, QmChildNews *news)
+take_news (QmChild *child, QmChildNews *news)
 {
   char *begin = child->buffer + child->start;
   size_t length = child->lines ? find_line (child) : child->used - child->start;
@@ -315,7 +315,7 @@ has_more_to_read (const QmChild *child)
 static bool
 look_after (QmChild *child)
 {
-  double time = qm_child_clock ();
+  double time = qm_clock ();
 
   if (child->gone == 0 && is_gone (child))
     {
@@ -367,7 +367,7 @@ find_news (QmChild *const *children, size_t n, QmChildNews *news)
     {
       children[i]->turn = turn + 1;
       news->child = i;
-      take (children[i], news);
+      take_news (children[i], news);
       return true;
     }
   for (i = 0; i < n; i++)
@@ -445,7 +445,7 @@ qm_children_hear (QmChild *const *children, size_t n, const QmChildWait *wait)
         }
       if (wait->glance != NULL)
         wait->glance (wait->data);
-      read_all (children, n, tick);
+      read_what_is_there (children, n, tick);
       if (find_news (children, n, &news))
         {
           if (news.kind != QM_CHILD_ENDED
@@ -466,13 +466,13 @@ await_ends (QmChild *const *children,
             double seconds,
             const QmChildMercy *mercy)
 {
-  double begin = qm_child_clock ();
+  double begin = qm_clock ();
 
   for (;;)
     {
       bool left = false;
 
-      read_all (children, n, 0);
+      read_what_is_there (children, n, 0);
       for (size_t i = 0; i < n; i++)
         if (children[i] != NULL && !children[i]->told)
           {
@@ -485,11 +485,11 @@ await_ends (QmChild *const *children,
           }
       if (!left)
         return true;
-      if (qm_child_clock () - begin > seconds
+      if (qm_clock () - begin > seconds
           || (mercy != NULL && mercy->stop != NULL
               && mercy->stop (mercy->data)))
         return false;
-      read_all (children, n, SHORT_TICK);
+      read_what_is_there (children, n, SHORT_TICK);
     }
 }
 

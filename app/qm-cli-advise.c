@@ -269,7 +269,7 @@ answer_json (const Answer *answer)
 }
 
 static gboolean
-write_json (const Answer *answer, GError **error)
+write_as_json (const Answer *answer, GError **error)
 {
   g_autoptr (QmCliCLocale) locale = qm_cli_c_locale_enter ();
   json_auto_t *root = answer_json (answer);
@@ -703,7 +703,7 @@ append_troubles (const Answer *answer, GString *out, const QmCliScreen *screen)
 }
 
 static gboolean
-write_text (const Answer *answer, GError **error)
+write_as_text (const Answer *answer, GError **error)
 {
   QmCliScreen screen = qm_cli_screen ();
   g_autoptr (GString) out = g_string_new (NULL);
@@ -747,7 +747,7 @@ answer_question (const QmCatalog *catalog,
   answer.candidates = qm_advice_candidates (advice, &answer.n_candidates);
   answer.recommendation = qm_advice_recommend (advice, question->budget_minor,
                                                question->deadline_days);
-  if (!(json ? write_json (&answer, error) : write_text (&answer, error)))
+  if (!(json ? write_as_json (&answer, error) : write_as_text (&answer, error)))
     return QM_CLI_EXIT_BAD_INPUT;
   return answer.recommendation.outcome == QM_OUTCOME_FOUND
              ? QM_CLI_EXIT_FOUND

@@ -70,7 +70,7 @@ gpus_text (const QmCatalog *catalog, const QmPlatform *platform)
 }
 
 static char *
-number_text (double value)
+whole_or_nothing (double value)
 {
   return qm_known (value) ? qm_format_number (value, 0) : NULL;
 }
@@ -98,9 +98,9 @@ add_platform (QmCliTable *table,
                                           QM_PRICE_EACH, QM_PRICES_CURRENT);
   QmDate date = price != NULL ? price->observed_on : (QmDate){ 0 };
   g_autofree char *gpus = gpus_text (catalog, platform);
-  g_autofree char *watts = number_text (platform->gpu_watts);
+  g_autofree char *watts = whole_or_nothing (platform->gpu_watts);
   g_autofree char *supplies = supplies_text (platform);
-  g_autofree char *memory = number_text (platform->memory_gib);
+  g_autofree char *memory = whole_or_nothing (platform->memory_gib);
   g_autofree char *amount =
       price != NULL ? qm_cli_catalog_price_amount (price) : NULL;
   g_autofree char *day = qm_cli_date_text (date);

@@ -51,7 +51,7 @@ load (QmCliTrained *trained, GError **error)
 }
 
 static void
-ask (QmCliTrained *trained)
+ask_for_audits (QmCliTrained *trained)
 {
   g_autoptr (GError) error = NULL;
   size_t n;
@@ -89,7 +89,7 @@ qm_cli_trained_new (GError **error)
   trained->audits = g_hash_table_new (g_str_hash, g_str_equal);
   if (!load (trained, error))
     return NULL;
-  ask (trained);
+  ask_for_audits (trained);
   return g_steal_pointer (&trained);
 }
 
@@ -113,9 +113,9 @@ audit_of (const QmCliTrained *trained,
 }
 
 static double
-number_of (const QmCliTrained *trained,
-           const QmTrainingRate *rate,
-           const char *name)
+audit_number (const QmCliTrained *trained,
+              const QmTrainingRate *rate,
+              const char *name)
 {
   json_t *number = audit_of (trained, rate, name);
 
@@ -145,15 +145,15 @@ rate_text (double samples_per_s)
 }
 
 static void
-add_row (QmCliTable *table,
-         const QmCliTrained *trained,
-         const QmTrainingRate *rate)
+add_rate_row (QmCliTable *table,
+              const QmCliTrained *trained,
+              const QmTrainingRate *rate)
 {
-  double share = number_of (trained, rate, "utilization");
+  double share = audit_number (trained, rate, "utilization");
   g_autofree char *gpus = g_strdup_printf ("%d", rate->gpus);
   g_autofree char *number = rate_text (rate->samples_per_s);
   g_autofree char *predicted =
-      rate_text (number_of (trained, rate, "predicted"));
+      rate_text (audit_number (trained, rate, "predicted"));
   g_autofree char *utilization =
       qm_known (share) ? qm_format_percent (share) : NULL;
 
@@ -194,7 +194,7 @@ qm_cli_trained_table (const QmCliTrained *trained, gboolean sources)
   const QmTrainingRate *list = qm_training_rates_list (trained->rates, &n);
 
   for (size_t i = 0; i < n; i++)
-    add_row (table, trained, &list[i]);
+    add_rate_row (table, trained, &list[i]);
   return table;
 }
 
@@ -206,7 +206,7 @@ whole (gint64 value)
 }
 
 static void
-add_training (json_t *object, const QmTrainingRate *rate)
+add_training_rate (json_t *object, const QmTrainingRate *rate)
 {
   const char *provenance = rate->reported ? "reported" : "measured";
 
@@ -244,11 +244,11 @@ rate_json (const QmCliTrained *trained, const QmTrainingRate *rate)
   static const char *const words[] = { "verdict", "problem" };
   json_t *object = json_object ();
 
-  add_training (object, rate);
+  add_training_rate (object, rate);
   for (gsize i = 0; i < G_N_ELEMENTS (numbers); i++)
     json_object_set_new (
         object, numbers[i],
-        qm_cli_json_number (number_of (trained, rate, numbers[i]), 6));
+        qm_cli_json_number (audit_number (trained, rate, numbers[i]), 6));
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
     json_object_set_new (object, words[i],
                          qm_cli_json_text (json_string_value (

@@ -131,7 +131,7 @@ qm_cli_catalog_price_amount (const QmPrice *price)
 
 /* A number of the catalog, NULL where unknown. */
 static char *
-number_text (double value)
+number_or_nothing (double value)
 {
   return qm_known (value) ? qm_format_number (value, 2) : NULL;
 }
@@ -146,7 +146,7 @@ count_text (int64_t value)
 static char *
 rate_text (double value)
 {
-  return value == 0 ? g_strdup (_ ("none")) : number_text (value);
+  return value == 0 ? g_strdup (_ ("none")) : number_or_nothing (value);
 }
 
 /* What one costs today, or that it is sold in machines, or that no price is
@@ -199,15 +199,17 @@ gpus_table (const Context *context)
   for (size_t i = 0; i < n; i++)
     {
       const QmGpu *gpu = &gpus[i];
-      g_autofree char *memory = number_text (gpu->memory_gib);
-      g_autofree char *bandwidth = number_text (gpu->memory_bandwidth_gbs);
-      g_autofree char *fp16 = number_text (gpu->fp16_tflops);
+      g_autofree char *memory = number_or_nothing (gpu->memory_gib);
+      g_autofree char *bandwidth =
+          number_or_nothing (gpu->memory_bandwidth_gbs);
+      g_autofree char *fp16 = number_or_nothing (gpu->fp16_tflops);
       g_autofree char *tf32 = rate_text (gpu->tf32_tflops);
-      g_autofree char *fp32 = number_text (gpu->fp32_tflops);
-      g_autofree char *watt = number_text (gpu->tdp_w);
-      g_autofree char *multiprocessors = number_text (gpu->multiprocessors);
-      g_autofree char *clock = number_text (gpu->boost_mhz);
-      g_autofree char *l2 = number_text (gpu->l2_mib);
+      g_autofree char *fp32 = number_or_nothing (gpu->fp32_tflops);
+      g_autofree char *watt = number_or_nothing (gpu->tdp_w);
+      g_autofree char *multiprocessors =
+          number_or_nothing (gpu->multiprocessors);
+      g_autofree char *clock = number_or_nothing (gpu->boost_mhz);
+      g_autofree char *l2 = number_or_nothing (gpu->l2_mib);
       g_autofree char *nvlink = rate_text (gpu->nvlink_gbs);
       g_autofree char *released = qm_cli_date_text (gpu->released_on);
       g_autofree char *launch =
@@ -429,7 +431,7 @@ add_measurement (QmCliTable *table,
   QmAudit audit;
   QmVerdict verdict = qm_audit_measurement (measurement, forecasts, &audit);
   g_autofree char *gpus = count_text (measurement->gpus);
-  g_autofree char *days = number_text (measurement->days);
+  g_autofree char *days = number_or_nothing (measurement->days);
   g_autofree char *share = qm_known (audit.utilization)
                                ? qm_format_percent (audit.utilization)
                                : NULL;
@@ -543,7 +545,7 @@ find_topic (GStrv words, GError **error)
 }
 
 static gboolean
-write_json (const Topic *topic, const Context *context, GError **error)
+write_topic_json (const Topic *topic, const Context *context, GError **error)
 {
   g_autoptr (QmCliCLocale) locale = qm_cli_c_locale_enter ();
   json_auto_t *root = json_object ();
@@ -558,7 +560,7 @@ write_json (const Topic *topic, const Context *context, GError **error)
 }
 
 static gboolean
-write_text (const Topic *topic, const Context *context, GError **error)
+write_topic_text (const Topic *topic, const Context *context, GError **error)
 {
   QmCliScreen screen = qm_cli_screen ();
   g_autoptr (QmCliTable) table = topic->table (context);
@@ -641,10 +643,10 @@ free_load (TypedLoad *typed)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TypedLoad, free_load)
 
 static void
-add_options (GArray *options,
-             gboolean *json,
-             Context *context,
-             TypedLoad *typed)
+add_catalog_options (GArray *options,
+                     gboolean *json,
+                     Context *context,
+                     TypedLoad *typed)
 {
   qm_cli_options_add_json (options, json);
   qm_cli_options_add_flag (options, "sources",
@@ -705,7 +707,7 @@ qm_cli_catalog (const char *const *arguments, GError **error)
   int status;
   gboolean written;
 
-  add_options (options, &json, &context, &typed);
+  add_catalog_options (options, &json, &context, &typed);
   if (!qm_cli_options_parse (&verb, options, arguments, &words, &status, error))
     return status;
   if ((topic = find_topic (words, error)) == NULL
@@ -720,7 +722,7 @@ qm_cli_catalog (const char *const *arguments, GError **error)
   context.rates = rates;
   if (!read_load (&typed, topic, &context, error))
     return QM_CLI_EXIT_BAD_INPUT;
-  written = json ? write_json (topic, &context, error)
-                 : write_text (topic, &context, error);
+  written = json ? write_topic_json (topic, &context, error)
+                 : write_topic_text (topic, &context, error);
   return written ? QM_CLI_EXIT_FOUND : QM_CLI_EXIT_BAD_INPUT;
 }

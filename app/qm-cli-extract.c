@@ -31,7 +31,7 @@ typedef struct
 } Typed;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_extract (Typed *typed)
 {
   g_clear_pointer (&typed->files, g_strfreev);
   g_clear_pointer (&typed->url, g_strfreev);
@@ -39,11 +39,11 @@ typed_clear (Typed *typed)
   g_clear_pointer (&typed->rules, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_extract)
 
 /* Reads until the end or until there is one byte too many.  0, or errno. */
 static int
-read_all (int fd, GByteArray *bytes)
+read_page_bytes (int fd, GByteArray *bytes)
 {
   for (;;)
     {
@@ -68,7 +68,7 @@ read_page (const char *name, GError **error)
   gboolean is_standard = g_str_equal (name, "-");
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   int fd = is_standard ? STDIN_FILENO : g_open (name, O_RDONLY | O_CLOEXEC, 0);
-  int problem = fd < 0 ? errno : read_all (fd, bytes);
+  int problem = fd < 0 ? errno : read_page_bytes (fd, bytes);
 
   if (fd >= 0 && !is_standard)
     close (fd);
@@ -154,7 +154,9 @@ tristate_json (QmTristate state)
 }
 
 static gboolean
-write_json (const QmPageOffer *offer, const GArray *problems, GError **error)
+write_offer_json (const QmPageOffer *offer,
+                  const GArray *problems,
+                  GError **error)
 {
   json_t *root = json_object ();
   json_t *notes = json_array ();
@@ -250,7 +252,7 @@ append_field (GString *out,
 }
 
 static gboolean
-write_text (const QmPageOffer *offer, GError **error)
+write_offer_text (const QmPageOffer *offer, GError **error)
 {
   const QmCliScreen screen = qm_cli_screen ();
   g_autoptr (GString) out = g_string_new (NULL);
@@ -318,8 +320,8 @@ qm_cli_extract (const char *const *arguments, GError **error)
     offer = read_offer (&typed, problems, error);
     if (offer == NULL)
       return QM_CLI_EXIT_BAD_INPUT;
-    if (!(typed.json ? write_json (offer, problems, error)
-                     : write_text (offer, error)))
+    if (!(typed.json ? write_offer_json (offer, problems, error)
+                     : write_offer_text (offer, error)))
       return QM_CLI_EXIT_BAD_INPUT;
   }
   return has_price (offer) ? QM_CLI_EXIT_FOUND : QM_CLI_EXIT_NOTHING_FITS;

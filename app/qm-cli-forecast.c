@@ -11,7 +11,7 @@
 #include <signal.h>
 
 static void
-answered_cb (GObject *object, GAsyncResult *result, gpointer data)
+forecast_answered_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   GAsyncResult **answer = data;
 
@@ -27,7 +27,7 @@ qm_cli_forecast_ask (const char *const *arguments, GError **error)
   /* GLib from 2.80 or so on ignores the signal for good when it talks to a
    * child; who reads the advice may go away all the same, as head does. */
   sigaction (SIGPIPE, NULL, &broken_pipe);
-  qm_bench_query_async (arguments, 0, NULL, answered_cb, &answer);
+  qm_bench_query_async (arguments, 0, NULL, forecast_answered_cb, &answer);
   while (answer == NULL)
     g_main_context_iteration (NULL, TRUE);
   sigaction (SIGPIPE, &broken_pipe, NULL);
@@ -147,7 +147,8 @@ ask_audit (const QmCatalog *catalog, Audit *audit)
     return FALSE;
   arguments[4] = gpus;
   arguments[6] = counts;
-  qm_bench_query_async (arguments, 0, NULL, answered_cb, &audit->answer);
+  qm_bench_query_async (arguments, 0, NULL, forecast_answered_cb,
+                        &audit->answer);
   return TRUE;
 }
 

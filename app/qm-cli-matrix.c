@@ -42,10 +42,10 @@ cell_of (const QmRunTime *run)
 }
 
 static void
-add_row (const QmAdvice *advice,
-         const QmCandidate *candidate,
-         gboolean best,
-         QmCliTable *table)
+add_matrix_row (const QmAdvice *advice,
+                const QmCandidate *candidate,
+                gboolean best,
+                QmCliTable *table)
 {
   guint n;
   const QmRunTime *runs = qm_advice_runs (advice, candidate, &n);
@@ -110,12 +110,12 @@ qm_cli_matrix_append (const QmAdvice *advice,
   qm_cli_table_add_heading (table, _ ("What one run takes"));
   for (guint i = 0; i < n; i++)
     {
-      add_row (advice, &candidates[frontier[i]], frontier[i] == recommended,
-               table);
+      add_matrix_row (advice, &candidates[frontier[i]],
+                      frontier[i] == recommended, table);
       seen |= frontier[i] == recommended;
     }
   if (!seen && recommended >= 0)
-    add_row (advice, &candidates[recommended], TRUE, table);
+    add_matrix_row (advice, &candidates[recommended], TRUE, table);
   g_string_append_c (out, '\n');
   qm_cli_table_append (table, out, screen);
   g_string_append_c (out, '\n');

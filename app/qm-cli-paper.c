@@ -135,7 +135,10 @@ wrap (const char *text, guint width)
 
 /* Adds a row, in as many lines as its cells have. */
 static void
-add_row (QmCliTable *table, const QmPaperRow *row, guint n_columns, guint width)
+add_paper_row (QmCliTable *table,
+               const QmPaperRow *row,
+               guint n_columns,
+               guint width)
 {
   g_autofree GStrv *lines = g_new0 (GStrv, n_columns);
   g_autofree const char **cells = g_new0 (const char *, n_columns);
@@ -169,9 +172,9 @@ add_row (QmCliTable *table, const QmPaperRow *row, guint n_columns, guint width)
 }
 
 static void
-append_table (GString *out,
-              const QmPaperTable *table,
-              const QmCliScreen *screen)
+append_paper_table (GString *out,
+                    const QmPaperTable *table,
+                    const QmCliScreen *screen)
 {
   g_autofree QmCliColumn *columns = g_new0 (QmCliColumn, table->n_columns);
   g_autoptr (QmCliTable) shown = NULL;
@@ -195,7 +198,7 @@ append_table (GString *out,
       if (row->kind == QM_ROW_SECTION)
         qm_cli_table_add_heading (shown, row->cells[0].text);
       else
-        add_row (shown, row, table->n_columns, width);
+        add_paper_row (shown, row, table->n_columns, width);
     }
   qm_cli_table_append (shown, out, screen);
 }
@@ -222,7 +225,7 @@ to_text (const QmPaper *paper)
                  == QM_PAPER_TABLE)
         g_string_append_c (out, '\n');
       if (block->kind == QM_PAPER_TABLE)
-        append_table (out, block->table, &screen);
+        append_paper_table (out, block->table, &screen);
       else if (block->kind == QM_PAPER_HEADING)
         {
           qm_cli_append_styled (out, &screen, QM_CLI_STRONG, block->text);
@@ -238,7 +241,7 @@ to_text (const QmPaper *paper)
 }
 
 static GBytes *
-take_text (char *text)
+bytes_of_text (char *text)
 {
   return g_bytes_new_take (text, strlen (text));
 }
@@ -257,9 +260,9 @@ qm_cli_paper_write (const QmPaper *paper, const QmCliForm *form, GError **error)
       return qm_cli_write_text (text, error);
     }
   if (g_str_equal (form->format, "markdown"))
-    bytes = take_text (qm_paper_to_markdown (paper));
+    bytes = bytes_of_text (qm_paper_to_markdown (paper));
   else if (g_str_equal (form->format, "latex"))
-    bytes = take_text (qm_paper_to_latex (paper));
+    bytes = bytes_of_text (qm_paper_to_latex (paper));
   else if (g_str_equal (form->format, "csv"))
     bytes = qm_paper_to_csv (paper);
   else if (g_str_equal (form->format, "ods"))
@@ -272,7 +275,7 @@ qm_cli_paper_write (const QmPaper *paper, const QmCliForm *form, GError **error)
     bytes = qm_paper_to_pdf (paper, form->letter ? QM_PAGE_LETTER : QM_PAGE_A4,
                              NULL, NULL, NULL);
   else
-    bytes = take_text (to_text (paper));
+    bytes = bytes_of_text (to_text (paper));
   if (bytes == NULL)
     {
       g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,

@@ -34,7 +34,7 @@ typedef struct
 } Typed;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_proposal (Typed *typed)
 {
   qm_cli_question_clear (&typed->question);
   qm_cli_paper_clear (&typed->paper);
@@ -42,7 +42,7 @@ typed_clear (Typed *typed)
   g_clear_pointer (&typed->project, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_proposal)
 
 static gboolean
 read_project (const Typed *typed, double *months, GError **error)

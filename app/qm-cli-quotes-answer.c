@@ -27,7 +27,7 @@ typedef struct
 } Answer;
 
 static gboolean
-fail (const Answer *answer, const char *how, GError **error)
+fail_answer (const Answer *answer, const char *how, GError **error)
 {
   g_autofree char *quoted = qm_cli_quote (answer->typed);
 
@@ -54,7 +54,7 @@ answer_pack (const Answer *answer, GError **error)
   if (g_ascii_string_to_unsigned (answer->value, 10, 1, 1024, &number, NULL)
       && qm_quote_line_answer (answer->line, QM_ASK_PACK, (int) number))
     return TRUE;
-  return fail (answer, "2:pack=4", error);
+  return fail_answer (answer, "2:pack=4", error);
 }
 
 static gboolean
@@ -62,7 +62,7 @@ answer_item (const Answer *answer, const QmCatalog *catalog, GError **error)
 {
   if (qm_catalog_gpu (catalog, answer->value) == NULL
       && qm_catalog_machine (catalog, answer->value) == NULL)
-    return fail (answer, "2:item=a100-80gb-sxm", error);
+    return fail_answer (answer, "2:item=a100-80gb-sxm", error);
   g_free (answer->line->item);
   answer->line->item = g_strdup (answer->value);
   answer->line->match = QM_MATCH_CHOSEN;
@@ -80,9 +80,9 @@ answer_thing (const Answer *answer, GError **error)
         answer->line->thing = (QmLineThing) i;
         return TRUE;
       }
-  return fail (answer,
-               "2:thing=gpu, machine, part, service, shipping, rent, other",
-               error);
+  return fail_answer (
+      answer, "2:thing=gpu, machine, part, service, shipping, rent, other",
+      error);
 }
 
 static gboolean
@@ -94,8 +94,9 @@ answer_role (const Answer *answer, GError **error)
         answer->line->role = (QmLineRole) i;
         return TRUE;
       }
-  return fail (answer, "2:role=quoted, part, substitute, alternative, option",
-               error);
+  return fail_answer (answer,
+                      "2:role=quoted, part, substitute, alternative, option",
+                      error);
 }
 
 static gboolean
@@ -115,10 +116,11 @@ answer_line (const Answer *answer, const QmCatalog *catalog, GError **error)
     return answer_thing (answer, error);
   if (g_str_equal (answer->name, "role"))
     return answer_role (answer, error);
-  return fail (answer,
-               "2:rent=no, 2:pack=4, 2:price=yes, 2:item=ID, 2:thing=machine, "
-               "2:role=option",
-               error);
+  return fail_answer (
+      answer,
+      "2:rent=no, 2:pack=4, 2:price=yes, 2:item=ID, 2:thing=machine, "
+      "2:role=option",
+      error);
 }
 
 /* A full date, or "none". */
@@ -129,7 +131,7 @@ read_day (const Answer *answer, QmDate *date, GError **error)
 
   if (!g_str_equal (answer->value, "none")
       && (!qm_date_parse (answer->value, &day) || day.day == 0))
-    return fail (answer, "date=2026-03-31, validity=none", error);
+    return fail_answer (answer, "date=2026-03-31, validity=none", error);
   *date = day;
   return TRUE;
 }
@@ -167,10 +169,11 @@ answer_quote (QmQuote *quote, const Answer *answer, GError **error)
       qm_quote_answer (quote, QM_ASK_TOTALS);
       return TRUE;
     }
-  return fail (answer,
-               "date=2026-03-31, validity=2026-03-31, revision=no, totals=yes, "
-               "2:rent=no",
-               error);
+  return fail_answer (
+      answer,
+      "date=2026-03-31, validity=2026-03-31, revision=no, totals=yes, "
+      "2:rent=no",
+      error);
 }
 
 /* Takes an answer apart and applies it. */

@@ -27,13 +27,13 @@ typedef struct
 } Typed;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_backups (Typed *typed)
 {
   g_clear_pointer (&typed->store, g_strfreev);
   g_clear_pointer (&typed->restore, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_backups)
 
 /* What a backup is called here: "20261121T104559Z", the end of its file's
  * name. */
@@ -59,7 +59,7 @@ time_text (gint64 seconds)
 }
 
 static gboolean
-write_json (GPtrArray *backups, GPtrArray *damages, GError **error)
+write_backups_json (GPtrArray *backups, GPtrArray *damages, GError **error)
 {
   json_auto_t *root = json_object ();
   json_t *list = json_array ();
@@ -95,7 +95,7 @@ write_json (GPtrArray *backups, GPtrArray *damages, GError **error)
 }
 
 static gboolean
-write_text (GPtrArray *backups, GPtrArray *damages, GError **error)
+write_backups_text (GPtrArray *backups, GPtrArray *damages, GError **error)
 {
   const QmCliColumn columns[] = {
     { _ ("Backup") },
@@ -209,7 +209,7 @@ check_store (const Typed *typed, GError **error)
 }
 
 static gboolean
-run (const Typed *typed, GError **error)
+run_backups (const Typed *typed, GError **error)
 {
   g_autofree char *path = NULL;
   g_autoptr (GPtrArray) backups = NULL;
@@ -234,8 +234,8 @@ run (const Typed *typed, GError **error)
     return restore (path, word, backups, error);
   if (typed->accept)
     return accept (path, damages->len, error);
-  return typed->json ? write_json (backups, damages, error)
-                     : write_text (backups, damages, error);
+  return typed->json ? write_backups_json (backups, damages, error)
+                     : write_backups_text (backups, damages, error);
 }
 
 int
@@ -264,5 +264,6 @@ qm_cli_quotes_backups (const char *const *arguments, GError **error)
   qm_cli_options_add_json (options, &typed.json);
   if (!qm_cli_options_parse (&verb, options, arguments, NULL, &status, error))
     return status;
-  return run (&typed, error) ? QM_CLI_EXIT_FOUND : QM_CLI_EXIT_BAD_INPUT;
+  return run_backups (&typed, error) ? QM_CLI_EXIT_FOUND
+                                     : QM_CLI_EXIT_BAD_INPUT;
 }

@@ -287,7 +287,7 @@ typedef struct
 } Typed;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_compare (Typed *typed)
 {
   qm_cli_question_clear (&typed->question);
   qm_cli_paper_clear (&typed->paper);
@@ -298,10 +298,10 @@ typed_clear (Typed *typed)
   g_clear_pointer (&typed->lifetime, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_compare)
 
 static void
-add_options (Typed *typed, GArray *options)
+add_compare_options (Typed *typed, GArray *options)
 {
   typed->paper = (QmCliPaper){ .others = "json", .sheets = TRUE };
   qm_cli_options_add_value (options, "model", 0, "ID[,ID…]",
@@ -394,12 +394,12 @@ read_terms (const Typed *typed,
 
 /* Adds the trainings of the models, or of the portfolio. */
 static gboolean
-add_trainings (QmQuoteComparison *comparison,
-               const QmCatalog *catalog,
-               QmQuestion *question,
-               GStrv models,
-               GPtrArray *quotes,
-               GError **error)
+add_trainings_compared (QmQuoteComparison *comparison,
+                        const QmCatalog *catalog,
+                        QmQuestion *question,
+                        GStrv models,
+                        GPtrArray *quotes,
+                        GError **error)
 {
   qm_quote_times_ask (question, catalog, quotes);
   for (guint i = 0; i < MAX (g_strv_length (models), 1); i++)
@@ -462,7 +462,7 @@ qm_cli_quotes_compare (const char *const *arguments, GError **error)
   gboolean is_json;
   int status;
 
-  add_options (&typed, options);
+  add_compare_options (&typed, options);
   if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
     return status;
   if ((ids = qm_cli_quote_ids (rest, 2, QM_COMPARED_MOST, error)) == NULL
@@ -484,7 +484,8 @@ qm_cli_quotes_compare (const char *const *arguments, GError **error)
       question->lifetime_years = terms.lifetime_years;
       qm_rates_unref (question->rates);
       question->rates = qm_rates_ref (rates);
-      if (!add_trainings (comparison, catalog, question, models, quotes, error))
+      if (!add_trainings_compared (comparison, catalog, question, models,
+                                   quotes, error))
         return QM_CLI_EXIT_BAD_INPUT;
     }
   return write_comparison (comparison, rates, &form, is_json, error)

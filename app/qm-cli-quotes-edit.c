@@ -74,7 +74,7 @@ edit_all (QmQuoteStore *store,
 }
 
 static int
-run (GStrv path, GStrv numbers, const Change *change, GError **error)
+edit_quotes (GStrv path, GStrv numbers, const Change *change, GError **error)
 {
   g_autoptr (GArray) ids = qm_cli_quote_ids (numbers, 1, G_MAXUINT, error);
   g_autoptr (QmQuoteStore) store = NULL;
@@ -130,7 +130,7 @@ qm_cli_quotes_delete (const char *const *arguments, GError **error)
   qm_cli_store_add_option (options, &path);
   if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
     return status;
-  return run (path, rest, at_once ? &erasure : &deletion, error);
+  return edit_quotes (path, rest, at_once ? &erasure : &deletion, error);
 }
 
 int
@@ -152,5 +152,5 @@ qm_cli_quotes_restore (const char *const *arguments, GError **error)
   qm_cli_store_add_option (options, &path);
   if (!qm_cli_options_parse (&verb, options, arguments, &rest, &status, error))
     return status;
-  return run (path, rest, &restoring, error);
+  return edit_quotes (path, rest, &restoring, error);
 }

@@ -46,7 +46,7 @@ typedef struct
 } Refresh;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_fetch (Typed *typed)
 {
   g_clear_pointer (&typed->arguments, g_strfreev);
   g_clear_pointer (&typed->add, g_strfreev);
@@ -55,7 +55,7 @@ typed_clear (Typed *typed)
   g_clear_pointer (&typed->store, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_fetch)
 
 static void
 refresh_clear (Refresh *refresh)
@@ -165,7 +165,7 @@ check_item (const char *item, GError **error)
 }
 
 static gboolean
-add (const Typed *typed, const char *address, GError **error)
+watch_address (const Typed *typed, const char *address, GError **error)
 {
   const char *item;
   g_autofree char *checked = NULL;
@@ -316,7 +316,7 @@ is_asked (const QmWatch *watch, const char *const *addresses)
 /* Those that are asked for; an error where one is not watched.
  * (transfer full): of QmWatch. */
 static GPtrArray *
-choose (QmQuoteStore *store, GStrv addresses, GError **error)
+choose_watches (QmQuoteStore *store, GStrv addresses, GError **error)
 {
   g_autoptr (GPtrArray) watches = NULL;
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
@@ -374,7 +374,7 @@ refresh_all (const Typed *typed, GError **error)
   g_autoptr (GError) trouble = NULL;
 
   if (store == NULL || (rates = qm_cli_store_rates (store, error)) == NULL
-      || (watches = choose (store, typed->arguments, error)) == NULL
+      || (watches = choose_watches (store, typed->arguments, error)) == NULL
       || !prepare_matcher (&refresh, error))
     return QM_CLI_EXIT_BAD_INPUT;
   if (watches->len == 0)
@@ -428,7 +428,7 @@ fetch (const Typed *typed, GError **error)
       return QM_CLI_EXIT_BAD_INPUT;
     }
   if (added != NULL)
-    done = add (typed, added, error);
+    done = watch_address (typed, added, error);
   else if (removed != NULL)
     done = take_off (typed, removed, error);
   else if (typed->list)

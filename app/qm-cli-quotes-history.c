@@ -63,7 +63,7 @@ point_json (const QmPricePoint *point)
 }
 
 static gboolean
-write_json (const char *item, GPtrArray *points, GError **error)
+write_points_json (const char *item, GPtrArray *points, GError **error)
 {
   json_auto_t *root = json_object ();
   json_t *array = json_array ();
@@ -76,7 +76,7 @@ write_json (const char *item, GPtrArray *points, GError **error)
 }
 
 static void
-add_row (const QmPricePoint *point, QmCliTable *table)
+add_point_row (const QmPricePoint *point, QmCliTable *table)
 {
   const QmPrice price = { .kind = point->kind };
   g_autofree char *date = qm_cli_date_text (point->date);
@@ -98,7 +98,7 @@ add_row (const QmPricePoint *point, QmCliTable *table)
 }
 
 static gboolean
-write_text (GPtrArray *points, GError **error)
+write_points_text (GPtrArray *points, GError **error)
 {
   const QmCliColumn columns[] = {
     { _ ("Date") },
@@ -116,7 +116,7 @@ write_text (GPtrArray *points, GError **error)
       qm_cli_table_new (columns, G_N_ELEMENTS (columns));
 
   for (guint i = 0; i < points->len; i++)
-    add_row (g_ptr_array_index (points, i), table);
+    add_point_row (g_ptr_array_index (points, i), table);
   if (points->len > 0)
     qm_cli_table_append (table, out, &screen);
   else
@@ -138,7 +138,8 @@ show_history (GStrv path, const char *item, gboolean json, GError **error)
       || (points = qm_quote_store_price_history (store, catalog, item, error))
              == NULL)
     return FALSE;
-  return json ? write_json (item, points, error) : write_text (points, error);
+  return json ? write_points_json (item, points, error)
+              : write_points_text (points, error);
 }
 
 int

@@ -63,7 +63,7 @@ typedef struct
 } Reader;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_import (Typed *typed)
 {
   g_clear_pointer (&typed->arguments, g_strfreev);
   qm_cli_mapping_clear (&typed->mapping);
@@ -72,7 +72,7 @@ typed_clear (Typed *typed)
   g_clear_pointer (&typed->store, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_import)
 
 static void
 document_free (gpointer data)
@@ -104,7 +104,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
 /* --- reading --- */
 
 static gboolean
-prepare (Reader *reader, const Typed *typed, GError **error)
+prepare_reader (Reader *reader, const Typed *typed, GError **error)
 {
   reader->typed = typed;
   reader->cancellable = qm_cli_cancellable_new ();
@@ -256,7 +256,7 @@ read_document (Reader *reader, const char *argument, GError **error)
 
 /* (transfer full): NULL where one of them cannot be read. */
 static GPtrArray *
-read_all (Reader *reader, GError **error)
+read_documents (Reader *reader, GError **error)
 {
   GStrv arguments = reader->typed->arguments;
   g_autoptr (GPtrArray) documents =
@@ -423,10 +423,10 @@ relations_json (const Document *document)
 }
 
 static gboolean
-write_json (const Reader *reader,
-            GPtrArray *documents,
-            QmRates *rates,
-            GError **error)
+write_documents_json (const Reader *reader,
+                      GPtrArray *documents,
+                      QmRates *rates,
+                      GError **error)
 {
   g_autoptr (QmCliCLocale) locale = qm_cli_c_locale_enter ();
   json_auto_t *root = json_object ();
@@ -549,10 +549,10 @@ append_document (const Reader *reader,
 }
 
 static gboolean
-write_text (const Reader *reader,
-            GPtrArray *documents,
-            QmRates *rates,
-            GError **error)
+write_documents_text (const Reader *reader,
+                      GPtrArray *documents,
+                      QmRates *rates,
+                      GError **error)
 {
   QmCliScreen screen = qm_cli_screen ();
   g_autoptr (GString) out = g_string_new (NULL);
@@ -625,18 +625,19 @@ import_all (const Typed *typed, GError **error)
   g_auto (Reader) reader = { 0 };
   g_autoptr (GPtrArray) documents = NULL;
 
-  if (!prepare (&reader, typed, error)
+  if (!prepare_reader (&reader, typed, error)
       || (reader.rates = known_rates (typed, error)) == NULL
-      || (documents = read_all (&reader, error)) == NULL
+      || (documents = read_documents (&reader, error)) == NULL
       || !relate_all (typed, documents, error)
       || (!typed->dry_run && !store_all (&reader, documents, error)))
     return FALSE;
-  return typed->json ? write_json (&reader, documents, reader.rates, error)
-                     : write_text (&reader, documents, reader.rates, error);
+  return typed->json
+             ? write_documents_json (&reader, documents, reader.rates, error)
+             : write_documents_text (&reader, documents, reader.rates, error);
 }
 
 static void
-add_options (Typed *typed, GArray *options)
+add_import_options (Typed *typed, GArray *options)
 {
   qm_cli_options_add_flag (options, "dry-run",
                            _ ("Only show what was read; store nothing"),
@@ -671,7 +672,7 @@ qm_cli_quotes_import (const char *const *arguments, GError **error)
   g_autoptr (GArray) options = qm_cli_options_new ();
   int status;
 
-  add_options (&typed, options);
+  add_import_options (&typed, options);
   if (!qm_cli_options_parse (&verb, options, arguments, &typed.arguments,
                              &status, error))
     return status;

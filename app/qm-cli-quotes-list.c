@@ -44,7 +44,7 @@ typedef struct
 } Query;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_list (Typed *typed)
 {
   g_clear_pointer (&typed->search, g_strfreev);
   g_clear_pointer (&typed->vendor, g_strfreev);
@@ -55,7 +55,7 @@ typed_clear (Typed *typed)
   g_clear_pointer (&typed->store, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_list)
 
 static void
 query_clear (Query *query)
@@ -205,7 +205,7 @@ row_json (const QmQuoteRow *row, QmDate today)
 }
 
 static gboolean
-write_json (GPtrArray *rows, guint found, GError **error)
+write_quotes_json (GPtrArray *rows, guint found, GError **error)
 {
   json_auto_t *root = json_object ();
   json_t *quotes = json_array ();
@@ -230,7 +230,7 @@ mark_of (const QmQuoteRow *row)
 }
 
 static void
-add_row (const QmQuoteRow *row, QmCliTable *table)
+add_quote_row (const QmQuoteRow *row, QmCliTable *table)
 {
   gboolean holds = qm_quote_row_holds (row, qm_date_today ());
   g_autofree char *id = g_strdup_printf ("%" G_GINT64_FORMAT, row->id);
@@ -255,7 +255,7 @@ add_row (const QmQuoteRow *row, QmCliTable *table)
 }
 
 static gboolean
-write_text (GPtrArray *rows, guint found, GError **error)
+write_quotes_text (GPtrArray *rows, guint found, GError **error)
 {
   const QmCliColumn columns[] = {
     { _ ("Quote"), QM_CLI_RIGHT },
@@ -276,7 +276,7 @@ write_text (GPtrArray *rows, guint found, GError **error)
       qm_cli_table_new (columns, G_N_ELEMENTS (columns));
 
   for (guint i = 0; i < rows->len; i++)
-    add_row (g_ptr_array_index (rows, i), table);
+    add_quote_row (g_ptr_array_index (rows, i), table);
   if (rows->len > 0)
     qm_cli_table_append (table, out, &screen);
   else
@@ -321,12 +321,12 @@ list_quotes (const Typed *typed, const Query *query, GError **error)
   rows = qm_quote_index_quotes (index, &query->filter, query->sort,
                                 query->descending, 0, query->limit, &found);
   warn_of_broken (store, rows);
-  return typed->json ? write_json (rows, found, error)
-                     : write_text (rows, found, error);
+  return typed->json ? write_quotes_json (rows, found, error)
+                     : write_quotes_text (rows, found, error);
 }
 
 static void
-add_options (Typed *typed, GArray *options)
+add_list_options (Typed *typed, GArray *options)
 {
   qm_cli_options_add_value (options, "search", 0, _ ("TEXT"),
                             _ ("Only quotes that have all these words"),
@@ -368,7 +368,7 @@ qm_cli_quotes_list (const char *const *arguments, GError **error)
   g_autoptr (GArray) options = qm_cli_options_new ();
   int status;
 
-  add_options (&typed, options);
+  add_list_options (&typed, options);
   if (!qm_cli_options_parse (&verb, options, arguments, NULL, &status, error))
     return status;
   return read_query (&typed, &query, error)

@@ -30,7 +30,7 @@ typedef struct
 } Typed;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_rates (Typed *typed)
 {
   g_clear_pointer (&typed->arguments, g_strfreev);
   g_clear_pointer (&typed->date, g_strfreev);
@@ -38,7 +38,7 @@ typed_clear (Typed *typed)
   g_clear_pointer (&typed->store, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_rates)
 
 /* --- newer ones --- */
 
@@ -101,7 +101,7 @@ tell_update (QmRates *rates, const char *address, gboolean json, GError **error)
 }
 
 static gboolean
-update (const Typed *typed, GError **error)
+fetch_newer_rates (const Typed *typed, GError **error)
 {
   const char *address;
   g_autoptr (QmQuoteStore) store = NULL;
@@ -136,7 +136,7 @@ update (const Typed *typed, GError **error)
 
 /* Where a rate comes from; of the euro there is none.  (transfer full) */
 static char *
-source_of (QmQuoteStore *store, const QmCrossRate *rate)
+source_of_rate (QmQuoteStore *store, const QmCrossRate *rate)
 {
   const char *currency = strcmp (rate->to, "EUR") != 0 ? rate->to : rate->from;
   char *source = qm_quote_store_rate_source (store, currency, rate->date, NULL);
@@ -160,7 +160,7 @@ show_pair (QmQuoteStore *store,
 
   if (!qm_rates_find (rates, from, to, date, QM_RATES_STALE_DAYS, &rate, error))
     return FALSE;
-  source = source_of (store, &rate);
+  source = source_of_rate (store, &rate);
   if (json)
     {
       json_auto_t *root = NULL;
@@ -215,7 +215,7 @@ show_all (QmQuoteStore *store,
         continue;
       number = qm_cross_rate_text (&rate);
       day = qm_cli_date_text (rate.date);
-      source = source_of (store, &rate);
+      source = source_of_rate (store, &rate);
       json_array_append_new (array, qm_cli_rate_json (&rate));
       qm_cli_table_add_row (table, rate.stale ? QM_CLI_FAINT : QM_CLI_PLAIN,
                             (const char *[]){ currencies[i], number, day,
@@ -240,7 +240,7 @@ read_currency (const char *word, GError **error)
 }
 
 static gboolean
-show (const Typed *typed, GError **error)
+show_rates (const Typed *typed, GError **error)
 {
   GStrv words = typed->arguments + 1;
   QmDate date = qm_date_today ();
@@ -299,10 +299,10 @@ qm_cli_quotes_rates (const char *const *arguments, GError **error)
                              &status, error))
     return status;
   if (typed.arguments[0] != NULL && g_str_equal (typed.arguments[0], "update"))
-    done = update (&typed, error);
+    done = fetch_newer_rates (&typed, error);
   else if (typed.arguments[0] != NULL
            && g_str_equal (typed.arguments[0], "show"))
-    done = show (&typed, error);
+    done = show_rates (&typed, error);
   else
     {
       g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,

@@ -41,7 +41,7 @@ typedef struct
 } Typed;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_request (Typed *typed)
 {
   qm_cli_question_clear (&typed->question);
   qm_cli_paper_clear (&typed->paper);
@@ -53,10 +53,10 @@ typed_clear (Typed *typed)
   g_clear_pointer (&typed->id, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_request)
 
 static void
-add_options (Typed *typed, GArray *options)
+add_request_options (Typed *typed, GArray *options)
 {
   typed->paper = (QmCliPaper){ .others = "ubl|json" };
   qm_cli_question_add_options (&typed->question, options);
@@ -219,12 +219,12 @@ to_json (const QmRequest *request,
 
 /* The quotes of "--against"; *comparison is NULL where it was not given. */
 static gboolean
-compare (const Typed *typed,
-         const QmCatalog *catalog,
-         QmQuestion *question,
-         QmQuoteComparison **comparison,
-         GPtrArray **quotes,
-         GError **error)
+compare_against (const Typed *typed,
+                 const QmCatalog *catalog,
+                 QmQuestion *question,
+                 QmQuoteComparison **comparison,
+                 GPtrArray **quotes,
+                 GError **error)
 {
   g_auto (GStrv) numbers = NULL;
   g_autoptr (GArray) ids = NULL;
@@ -318,7 +318,7 @@ qm_cli_quotes_request (const char *const *arguments, GError **error)
   QmCliForm form = { 0 };
   int status;
 
-  add_options (&typed, options);
+  add_request_options (&typed, options);
   if (!qm_cli_options_parse (&verb, options, arguments, &files, &status, error))
     return status;
   if (!qm_cli_paper_read (&typed.paper, &form, error)
@@ -335,8 +335,8 @@ qm_cli_quotes_request (const char *const *arguments, GError **error)
   qm_cli_forecast (question, catalog);
   request = qm_request_new (catalog, question, &terms, error);
   return request != NULL
-                 && compare (&typed, catalog, asked, &comparison, &quotes,
-                             error)
+                 && compare_against (&typed, catalog, asked, &comparison,
+                                     &quotes, error)
                  && write_request (&typed, question, request, catalog,
                                    comparison, &form, error)
              ? QM_CLI_EXIT_FOUND

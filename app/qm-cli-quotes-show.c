@@ -32,11 +32,11 @@ attachments_json (GPtrArray *attachments)
 }
 
 static gboolean
-show (QmQuoteStore *store,
-      const QmQuote *quote,
-      QmRates *rates,
-      gboolean json,
-      GError **error)
+show_stored_quote (QmQuoteStore *store,
+                   const QmQuote *quote,
+                   QmRates *rates,
+                   gboolean json,
+                   GError **error)
 {
   QmCliScreen screen = qm_cli_screen ();
   g_autoptr (GString) out = g_string_new (NULL);
@@ -84,7 +84,8 @@ qm_cli_quotes_show (const char *const *arguments, GError **error)
       || (store = qm_cli_store_open (path, QM_CLI_STORE_READ, error)) == NULL
       || (quotes = qm_cli_quotes_get (store, ids, error)) == NULL
       || (rates = qm_cli_store_rates (store, error)) == NULL
-      || !show (store, g_ptr_array_index (quotes, 0), rates, json, error))
+      || !show_stored_quote (store, g_ptr_array_index (quotes, 0), rates, json,
+                             error))
     return QM_CLI_EXIT_BAD_INPUT;
   return QM_CLI_EXIT_FOUND;
 }

@@ -25,14 +25,14 @@ typedef struct
 } Typed;
 
 static void
-typed_clear (Typed *typed)
+clear_typed_share (Typed *typed)
 {
   g_clear_pointer (&typed->model, g_strfreev);
   g_clear_pointer (&typed->results, g_strfreev);
   g_clear_pointer (&typed->output, g_strfreev);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, clear_typed_share)
 
 static void
 append_results (const QmShare *share, GString *out, const QmCliScreen *screen)
@@ -68,7 +68,7 @@ append_results (const QmShare *share, GString *out, const QmCliScreen *screen)
 }
 
 static gboolean
-show (const QmShare *share, const char *output, GError **error)
+show_share (const QmShare *share, const char *output, GError **error)
 {
   QmCliScreen screen = qm_cli_screen ();
   g_autoptr (GString) out = g_string_new (NULL);
@@ -112,7 +112,7 @@ write_file (const QmShare *share,
 }
 
 static gboolean
-check (const Typed *typed, const char *output, GError **error)
+check_share_options (const Typed *typed, const char *output, GError **error)
 {
   if (typed->sign_off && output == NULL)
     g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
@@ -128,7 +128,7 @@ check (const Typed *typed, const char *output, GError **error)
 }
 
 static int
-run (const Typed *typed, GError **error)
+share_results (const Typed *typed, GError **error)
 {
   const char *model, *path, *output;
   g_autoptr (QmCatalog) catalog = NULL;
@@ -138,7 +138,7 @@ run (const Typed *typed, GError **error)
   if (!qm_cli_option_single ("model", typed->model, &model, error)
       || !qm_cli_option_single ("results", typed->results, &path, error)
       || !qm_cli_option_single ("output", typed->output, &output, error)
-      || !check (typed, output, error)
+      || !check_share_options (typed, output, error)
       || (catalog = qm_cli_catalog_load (error)) == NULL
       || (model != NULL && !qm_cli_catalog_check_model (catalog, model, error)))
     return QM_CLI_EXIT_BAD_INPUT;
@@ -155,8 +155,8 @@ run (const Typed *typed, GError **error)
     return QM_CLI_EXIT_BAD_INPUT;
   if (output != NULL && g_str_equal (output, "-"))
     return QM_CLI_EXIT_FOUND;
-  return show (share, output, error) ? QM_CLI_EXIT_FOUND
-                                     : QM_CLI_EXIT_BAD_INPUT;
+  return show_share (share, output, error) ? QM_CLI_EXIT_FOUND
+                                           : QM_CLI_EXIT_BAD_INPUT;
 }
 
 int
@@ -189,5 +189,5 @@ qm_cli_share (const char *const *arguments, GError **error)
                            &typed.force);
   if (!qm_cli_options_parse (&verb, options, arguments, NULL, &status, error))
     return status;
-  return run (&typed, error);
+  return share_results (&typed, error);
 }

@@ -107,7 +107,7 @@ text_width (const char *text)
 
 /* Column widths, all text in full. */
 static void
-measure (const QmCliTable *table, guint *widths)
+width_of_columns (const QmCliTable *table, guint *widths)
 {
   for (guint i = 0; i < table->n_columns; i++)
     {
@@ -244,7 +244,7 @@ qm_cli_table_append (const QmCliTable *table,
   g_autofree guint *widths = g_new0 (guint, table->n_columns);
   gboolean titled = FALSE;
 
-  measure (table, widths);
+  width_of_columns (table, widths);
   if (screen->width > 0)
     fit (table, widths, screen->width);
 

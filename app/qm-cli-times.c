@@ -150,7 +150,7 @@ both_json (const Both *both)
 }
 
 static gboolean
-write_json (const Told *told, GError **error)
+write_times_json (const Told *told, GError **error)
 {
   g_autoptr (QmCliCLocale) locale = qm_cli_c_locale_enter ();
   json_auto_t *root = json_object ();
@@ -181,7 +181,7 @@ write_json (const Told *told, GError **error)
 /* --- for people --- */
 
 static void
-add_row (QmCliTable *table, const QmCompared *row)
+add_compared_row (QmCliTable *table, const QmCompared *row)
 {
   const QmMeasurement *published = row->published;
   g_autofree char *gpus =
@@ -227,7 +227,7 @@ append_places (const Told *told, GString *out, const QmCliScreen *screen)
   const QmCompared *rows = qm_comparison_rows (told->comparison, &n);
 
   for (guint i = 0; i < n; i++)
-    add_row (table, &rows[i]);
+    add_compared_row (table, &rows[i]);
   g_string_append_c (out, '\n');
   qm_cli_table_append (table, out, screen);
 }
@@ -292,7 +292,7 @@ append_problems (const Told *told, GString *out, const QmCliScreen *screen)
 }
 
 static gboolean
-write_text (const Told *told, GError **error)
+write_times_text (const Told *told, GError **error)
 {
   QmCliScreen screen = qm_cli_screen ();
   g_autoptr (GString) out = g_string_new (NULL);
@@ -318,7 +318,7 @@ write_text (const Told *told, GError **error)
 
 /* Has everything predicted that is compared, and answers about the model. */
 static gboolean
-add_model (Told *told, const QmModel *model, GError **error)
+add_compared_model (Told *told, const QmModel *model, GError **error)
 {
   g_autoptr (QmQuestion) question = qm_question_copy (told->question);
   Both both = { .model = model };
@@ -367,18 +367,18 @@ add_models (Told *told, const char *only, GError **error)
   for (size_t i = 0; i < n; i++)
     if ((only != NULL ? g_str_equal (only, all[i].id)
                       : is_published (told->catalog, &all[i]))
-        && !add_model (told, &all[i], error))
+        && !add_compared_model (told, &all[i], error))
       return FALSE;
   return TRUE;
 }
 
 static int
-tell (const QmCatalog *catalog,
-      const QmQuestion *question,
-      const char *only,
-      const GPtrArray *troubles,
-      gboolean json,
-      GError **error)
+tell_times (const QmCatalog *catalog,
+            const QmQuestion *question,
+            const char *only,
+            const GPtrArray *troubles,
+            gboolean json,
+            GError **error)
 {
   g_auto (Told)
       told = { .catalog = catalog, .question = question, .troubles = troubles };
@@ -391,13 +391,14 @@ tell (const QmCatalog *catalog,
       qm_comparison_new (catalog, question,
                          only != NULL ? qm_catalog_model (catalog, only)
                                       : NULL);
-  return (json ? write_json (&told, error) : write_text (&told, error))
+  return (json ? write_times_json (&told, error)
+               : write_times_text (&told, error))
              ? QM_CLI_EXIT_FOUND
              : QM_CLI_EXIT_BAD_INPUT;
 }
 
 static void
-add_options (QmCliQuestion *typed, GArray *options)
+add_times_options (QmCliQuestion *typed, GArray *options)
 {
   qm_cli_options_add_value (options, "model", 0, _ ("MODEL"),
                             _ ("What to train, as “catalog models” names it"),
@@ -440,7 +441,7 @@ qm_cli_times (const char *const *arguments, GError **error)
   g_auto (GStrv) models = NULL;
   int status;
 
-  add_options (&typed, options);
+  add_times_options (&typed, options);
   qm_cli_options_add_flag (options, "json", _ ("Answer in JSON, for programs"),
                            &json);
   if (!qm_cli_options_parse (&verb, options, arguments, NULL, &status, error))
@@ -454,6 +455,6 @@ qm_cli_times (const char *const *arguments, GError **error)
     return QM_CLI_EXIT_BAD_INPUT;
   if (question->forecasts == NULL)
     question->forecasts = qm_forecasts_new ();
-  return tell (catalog, question, models != NULL ? models[0] : NULL,
-               typed.troubles, json, error);
+  return tell_times (catalog, question, models != NULL ? models[0] : NULL,
+                     typed.troubles, json, error);
 }

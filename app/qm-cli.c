@@ -135,7 +135,7 @@ run_help (const char *const *arguments, GError **error)
 }
 
 static int
-run (const char *const *arguments, GError **error)
+run_arguments (const char *const *arguments, GError **error)
 {
   const char *name = arguments[0];
   const Verb *verb;
@@ -164,7 +164,7 @@ qm_cli_main (int argc, char **argv)
   for (int i = 1; i < argc; i++)
     arguments[i - 1] = argv[i];
   qm_cli_secure_descriptors ();
-  status = run (arguments, &error);
+  status = run_arguments (arguments, &error);
   if (error != NULL)
     qm_cli_report (error->message);
   return status;

@@ -28,13 +28,6 @@ say (QmOptionsTranslate translate, const char *text)
   return translate != NULL ? translate (text) : text;
 }
 
-static QmStatus
-out_of_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 /* --- values --- */
 
 const char *
@@ -293,13 +286,13 @@ take_choice (Reader *reader,
 }
 
 static QmStatus
-take_text (Reader *reader, QmOptionTexts *texts, const char *text)
+take_one_of_texts (Reader *reader, QmOptionTexts *texts, const char *text)
 {
   const char **grown =
       realloc (texts->texts, (texts->n + 1) * sizeof *texts->texts);
 
   if (grown == NULL)
-    return out_of_memory (reader->error);
+    return qm_error_no_memory (reader->error);
   grown[texts->n++] = text;
   texts->texts = grown;
   return QM_OK;
@@ -307,10 +300,10 @@ take_text (Reader *reader, QmOptionTexts *texts, const char *text)
 
 /* Takes the value of an option, or that it is given. */
 static QmStatus
-take (Reader *reader,
-      const QmOption *option,
-      const char *name,
-      const char *text)
+take_option (Reader *reader,
+             const QmOption *option,
+             const char *name,
+             const char *text)
 {
   bool once = option->kind != QM_OPTION_FLAG && option->kind != QM_OPTION_TEXTS;
   bool *given = &reader->given[option - reader->table->options];
@@ -338,7 +331,7 @@ take (Reader *reader,
     case QM_OPTION_COUNTS:
       return take_counts (reader, option, name, text);
     case QM_OPTION_TEXTS:
-      return take_text (reader, option->target, text);
+      return take_one_of_texts (reader, option->target, text);
     }
   return QM_OK;
 }
@@ -441,7 +434,7 @@ read_option (Reader *reader)
     value = *reader->arguments++;
   else if (is_long && *value == '=')
     value++;
-  return take (reader, option, name, value);
+  return take_option (reader, option, name, value);
 }
 
 /* --- all of them --- */
@@ -474,7 +467,7 @@ qm_options_parse (const QmOptionsTable *table,
   size_t n = 0;
 
   if (reader.given == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   while (*reader.arguments != NULL && status == QM_OK)
     {
       const char *argument = *reader.arguments;

@@ -146,7 +146,7 @@ take_training (QmJsonObject *all, const char *name, QmAcceptance *acceptance)
 }
 
 static void
-take_all (QmJsonObject *top, QmAcceptance *acceptance)
+take_acceptance (QmJsonObject *top, QmAcceptance *acceptance)
 {
   const char *format = qm_json_string (top, "format", true);
   QmJsonObject all;
@@ -191,7 +191,7 @@ qm_acceptance_parse (const char *text,
   if (status != QM_OK)
     return status;
   qm_json_begin (&top, &source, root, error);
-  take_all (&top, acceptance);
+  take_acceptance (&top, acceptance);
   status = qm_json_finish (&top, NULL);
   json_decref (root);
   return status;

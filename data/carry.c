@@ -22,7 +22,7 @@ problem (QmCarryProblem what, double needed, double available)
 }
 
 static QmCarry
-fits (void)
+no_problem (void)
 {
   return problem (QM_CARRY_NONE, NAN, NAN);
 }
@@ -30,11 +30,12 @@ fits (void)
 /* Whether no more is needed than is available; an unknown number decides
  * against. */
 static QmCarry
-compare (QmCarryProblem what, double needed, double available)
+at_most (QmCarryProblem what, double needed, double available)
 {
   if (!qm_known (needed) || !qm_known (available))
     return problem (QM_CARRY_UNKNOWN, needed, available);
-  return needed <= available ? fits () : problem (what, needed, available);
+  return needed <= available ? no_problem ()
+                             : problem (what, needed, available);
 }
 
 static bool
@@ -52,7 +53,7 @@ fit_whole (const QmPlatform *platform, const QmGpu *gpu, int gpus)
     return problem (QM_CARRY_SOLD_WITH, NAN, NAN);
   if (gpus != platform->gpus)
     return problem (QM_CARRY_COUNT, gpus, platform->gpus);
-  return fits ();
+  return no_problem ();
 }
 
 /* One that takes cards.  With every second place empty they may be twice as
@@ -70,12 +71,12 @@ fit_cards (const QmPlatform *platform, const QmGpu *gpu, int gpus)
     return problem (QM_CARRY_COUNT, gpus, platform->gpus);
   if ((platform->takes & 1u << gpu->cooling) == 0)
     return problem (QM_CARRY_COOLING, NAN, NAN);
-  fit = compare (QM_CARRY_WIDTH, gpu->slot_width,
+  fit = at_most (QM_CARRY_WIDTH, gpu->slot_width,
                  platform->slot_width * (platform->gpus / gpus));
   if (fit.problem == QM_CARRY_NONE)
-    fit = compare (QM_CARRY_CARD_WATTS, gpu->tdp_w, platform->gpu_watts);
+    fit = at_most (QM_CARRY_CARD_WATTS, gpu->tdp_w, platform->gpu_watts);
   if (fit.problem == QM_CARRY_NONE)
-    fit = compare (
+    fit = at_most (
         QM_CARRY_SUPPLIES, gpus * gpu->tdp_w + platform->host_watts,
         platform->psus == 0
             ? NAN
@@ -91,7 +92,8 @@ fit_memory (const QmPlatform *platform, double memory_gib)
   double most = qm_known (platform->memory_max_gib) ? platform->memory_max_gib
                                                     : platform->memory_gib;
 
-  return memory_gib > 0 ? compare (QM_CARRY_MEMORY, memory_gib, most) : fits ();
+  return memory_gib > 0 ? at_most (QM_CARRY_MEMORY, memory_gib, most)
+                        : no_problem ();
 }
 
 QmCarry
@@ -112,7 +114,7 @@ qm_carry (const QmPlatform *platform,
   if (fit.problem == QM_CARRY_NONE)
     fit = fit_memory (platform, memory_gib);
   if (fit.problem == QM_CARRY_NONE && !isinf (circuit_watts))
-    fit = compare (QM_CARRY_CIRCUIT, wall, circuit_watts);
+    fit = at_most (QM_CARRY_CIRCUIT, wall, circuit_watts);
   fit.wall_watts = wall;
   return fit;
 }

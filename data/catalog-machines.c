@@ -68,7 +68,7 @@ qm_machine_kind_name (QmMachineKind kind)
 
 /* An amount and its currency, where there is an amount. */
 static int64_t
-read_price (QmCsvRow *row, char currency[4])
+read_price_cell (QmCsvRow *row, char currency[4])
 {
   int64_t micros = qm_csv_micros (row, COLUMN_PRICE);
 
@@ -85,7 +85,9 @@ require_empty (QmCsvRow *row, size_t column, const char *why)
 }
 
 static void
-read_quote (MachinesReader *reader, QmCsvRow *row, const QmMachine *machine)
+read_machine_quote (MachinesReader *reader,
+                    QmCsvRow *row,
+                    const QmMachine *machine)
 {
   QmPrice price = { .item = machine->id,
                     .kind = QM_PRICE_QUOTE,
@@ -95,7 +97,7 @@ read_quote (MachinesReader *reader, QmCsvRow *row, const QmMachine *machine)
                     .high_micros = -1,
                     .source = machine->source };
 
-  price.micros = read_price (row, price.currency);
+  price.micros = read_price_cell (row, price.currency);
   price.observed_on = qm_csv_date (row, COLUMN_QUOTED_ON);
   if (price.micros >= 0)
     qm_batch_add_price (reader->batch, &price, row, COLUMN_PRICE);
@@ -138,7 +140,7 @@ read_machine (MachinesReader *reader, QmCsvRow *row)
   if (entry == NULL)
     return;
   *entry = machine;
-  read_quote (reader, row, &machine);
+  read_machine_quote (reader, row, &machine);
 }
 
 static void
@@ -162,7 +164,7 @@ read_part (MachinesReader *reader, QmCsvRow *row)
   require_empty (row, COLUMN_SOURCE, whole);
   entry.part.part = qm_csv_text (row, COLUMN_PART, true);
   entry.part.detail = qm_csv_text (row, COLUMN_DETAIL, false);
-  entry.part.price_micros = read_price (row, entry.part.currency);
+  entry.part.price_micros = read_price_cell (row, entry.part.currency);
   key = qm_pool_format (row->pool, "%s\x1f%s\x1f%s", id, entry.part.part,
                         entry.part.detail);
   added = qm_batch_add (&reader->parts, key, row, COLUMN_PART);
@@ -171,7 +173,7 @@ read_part (MachinesReader *reader, QmCsvRow *row)
 }
 
 static void
-read_row (QmCsvRow *row, void *data)
+read_machine_row (QmCsvRow *row, void *data)
 {
   if (qm_csv_is_empty (row, COLUMN_PART))
     read_machine (data, row);
@@ -227,7 +229,7 @@ qm_batch_read_machines (QmBatch *batch,
 
   qm_list_init (&reader.parts, sizeof (PartEntry));
   status = qm_csv_read (text, length, batch->file, columns, N_COLUMNS,
-                        &batch->entries.pool, read_row, &reader, error);
+                        &batch->entries.pool, read_machine_row, &reader, error);
   if (status == QM_OK)
     status = distribute_parts (&reader, error);
   qm_list_clear (&reader.parts);

@@ -8,7 +8,7 @@
 
 /* Adds the model to the batch, with copies of its names. */
 static QmStatus
-add (QmBatch *batch, const QmModelFile *file, QmError *error)
+add_model_file (QmBatch *batch, const QmModelFile *file, QmError *error)
 {
   QmPool *pool = &batch->entries.pool;
   QmModel model = { .id = qm_pool_string (pool, file->id),
@@ -40,7 +40,7 @@ qm_batch_read_model (QmBatch *batch,
 
   if (status != QM_OK)
     return status;
-  status = add (batch, &file, error);
+  status = add_model_file (batch, &file, error);
   qm_model_file_clear (&file);
   return status;
 }

@@ -128,10 +128,10 @@ qm_is_memory_item (const char *item)
 
 /* One of some words, or -1 where the cell is empty. */
 static int
-read_word (QmCsvRow *row,
-           size_t column,
-           const char *const *words,
-           size_t n_words)
+read_optional_word (QmCsvRow *row,
+                    size_t column,
+                    const char *const *words,
+                    size_t n_words)
 {
   return qm_csv_is_empty (row, column)
              ? -1
@@ -181,8 +181,8 @@ read_memory (QmCsvRow *row, QmPlatform *platform)
   platform->memory_max_gib =
       qm_csv_number (row, COLUMN_MEMORY_MAX_GIB, 1, MAX_GIB);
   platform->memory_kind =
-      (QmMemoryKind) read_word (row, COLUMN_MEMORY_KIND, memory_words,
-                                N_WORDS (memory_words));
+      (QmMemoryKind) read_optional_word (row, COLUMN_MEMORY_KIND, memory_words,
+                                         N_WORDS (memory_words));
   if (qm_known (platform->memory_gib) && qm_known (platform->memory_max_gib)
       && platform->memory_gib > platform->memory_max_gib)
     qm_csv_fail (row, COLUMN_MEMORY_MAX_GIB, QM_STATUS_INVALID,
@@ -229,10 +229,11 @@ read_platform (QmCsvRow *row, void *data)
   read_power (row, &platform);
   read_memory (row, &platform);
   platform.cpu_cores = qm_csv_number (row, COLUMN_CPU_CORES, 1, 1e5);
-  platform.liquid = (QmTristate) read_word (row, COLUMN_COOLING, cooling_words,
-                                            N_WORDS (cooling_words));
-  platform.noise = (QmNoise) read_word (row, COLUMN_NOISE, noise_words,
-                                        N_WORDS (noise_words));
+  platform.liquid =
+      (QmTristate) read_optional_word (row, COLUMN_COOLING, cooling_words,
+                                       N_WORDS (cooling_words));
+  platform.noise = (QmNoise) read_optional_word (row, COLUMN_NOISE, noise_words,
+                                                 N_WORDS (noise_words));
   platform.networks = qm_csv_text (row, COLUMN_NETWORKS, false);
   platform.source = qm_csv_text (row, COLUMN_SOURCE, true);
   platform.unverified = qm_csv_columns (row, COLUMN_UNVERIFIED, N_COLUMNS);

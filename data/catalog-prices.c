@@ -121,7 +121,7 @@ check_item (const QmEntries *known, QmCsvRow *row, const char *item)
 }
 
 static void
-read_price (QmCsvRow *row, void *data)
+read_price_row (QmCsvRow *row, void *data)
 {
   QmBatch *batch = data;
   QmPrice price = { 0 };
@@ -159,5 +159,5 @@ qm_batch_read_prices (QmBatch *batch,
                       QmError *error)
 {
   return qm_csv_read (text, length, batch->file, columns, N_COLUMNS,
-                      &batch->entries.pool, read_price, batch, error);
+                      &batch->entries.pool, read_price_row, batch, error);
 }

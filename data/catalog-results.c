@@ -128,7 +128,7 @@ find_group (Picking *picking, const QmResult *result, Group **group)
 }
 
 static bool
-take (Picking *picking, const QmResult *result)
+take_measured (Picking *picking, const QmResult *result)
 {
   Group *group;
 
@@ -204,7 +204,7 @@ qm_batch_take_results (QmBatch *batch,
   qm_list_init (&picking.groups, sizeof (Group));
   qm_list_init (&picking.noted, 1);
   for (size_t i = 0; i < n && good; i++)
-    good = take (&picking, &all[i]);
+    good = take_measured (&picking, &all[i]);
   for (size_t i = 0; i < picking.groups.n && good; i++)
     good = add_group (batch, qm_list_item (&picking.groups, i));
   qm_list_clear (&picking.groups);

@@ -146,14 +146,8 @@ merge (QmEntries *into, QmEntries *from)
          && merge_list (&into->measurements, &from->measurements);
 }
 
-static QmStatus
-out_of_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, NULL, 0, 0, "out of memory");
-}
-
 static bool
-append (QmError **list, size_t *n, const QmError *item)
+append_notice (QmError **list, size_t *n, const QmError *item)
 {
   QmError *grown = realloc (*list, (*n + 1) * sizeof **list);
 
@@ -168,8 +162,8 @@ static QmStatus
 add_problem (QmCatalog *catalog, const QmError *problem, QmError *error)
 {
   if (problem->status == QM_STATUS_NO_MEMORY
-      || !append (&catalog->problems, &catalog->n_problems, problem))
-    return out_of_memory (error);
+      || !append_notice (&catalog->problems, &catalog->n_problems, problem))
+    return qm_error_no_memory (error);
   return QM_OK;
 }
 
@@ -196,13 +190,13 @@ load_file (QmCatalog *catalog,
   if (status != QM_OK)
     status = add_problem (catalog, &problem, error);
   else if (!merge (&catalog->entries, &batch.entries))
-    status = out_of_memory (error);
+    status = qm_error_no_memory (error);
   qm_batch_clear (&batch);
   return status;
 }
 
 static char *
-join (const char *directory, const char *name)
+path_in (const char *directory, const char *name)
 {
   size_t size = strlen (directory) + strlen (name) + 2;
   char *path = malloc (size);
@@ -232,8 +226,8 @@ add_notice (void *data, const QmError *notice)
   if (++gathering->n_notices == QM_CATALOG_MAX_NOTICES)
     qm_error_set (&shown, QM_STATUS_INVALID, notice->file, 0, 0,
                   "more results are left out");
-  return append (&gathering->catalog->notices, &gathering->catalog->n_notices,
-                 &shown);
+  return append_notice (&gathering->catalog->notices,
+                        &gathering->catalog->n_notices, &shown);
 }
 
 /* Reads one results file; returns an error only where memory is out. */
@@ -251,7 +245,7 @@ gather_results (Gathering *gathering, const char *path, QmError *error)
     return QM_OK;
   qm_error_set (&problem, QM_STATUS_PARSE, path, 0, 0,
                 "the last line was not finished and does not count");
-  return add_notice (gathering, &problem) ? QM_OK : out_of_memory (error);
+  return add_notice (gathering, &problem) ? QM_OK : qm_error_no_memory (error);
 }
 
 /* A file that a directory need not have. */
@@ -263,11 +257,11 @@ load_optional (QmCatalog *catalog,
                QmBatchReader reader,
                QmError *error)
 {
-  char *path = join (directory, name);
+  char *path = path_in (directory, name);
   QmStatus status = QM_OK;
 
   if (path == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   if (qm_file_exists (path))
     status = load_file (catalog, path, from_user, reader, error);
   free (path);
@@ -288,9 +282,9 @@ load_named (QmCatalog *catalog,
 
   if (from_user)
     return load_optional (catalog, directory, name, from_user, reader, error);
-  path = join (directory, name);
+  path = path_in (directory, name);
   if (path == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   status = load_file (catalog, path, from_user, reader, error);
   free (path);
   return status;
@@ -305,7 +299,7 @@ has_suffix (const char *name, const char *suffix)
 }
 
 static int
-compare_names (const void *a, const void *b)
+compare_file_names (const void *a, const void *b)
 {
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
@@ -328,7 +322,7 @@ list_directory (DIR *directory, const char *suffix, QmPool *pool, QmList *names)
         return false;
     }
   if (names->n > 1)
-    qsort (names->keys, names->n, sizeof *names->keys, compare_names);
+    qsort (names->keys, names->n, sizeof *names->keys, compare_file_names);
   return true;
 }
 
@@ -347,7 +341,7 @@ load_sorted (QmCatalog *catalog,
 
   qm_list_init (&names, 1);
   if (!list_directory (directory, suffix, &pool, &names))
-    status = out_of_memory (error);
+    status = qm_error_no_memory (error);
   for (size_t i = 0; i < names.n && status == QM_OK; i++)
     status =
         load_named (catalog, path, names.keys[i], from_user, reader, error);
@@ -369,13 +363,13 @@ gather_sorted (Gathering *gathering,
 
   qm_list_init (&names, 1);
   if (!list_directory (directory, ".jsonl", &pool, &names))
-    status = out_of_memory (error);
+    status = qm_error_no_memory (error);
   for (size_t i = 0; i < names.n && status == QM_OK; i++)
     {
-      char *file = join (path, names.keys[i]);
+      char *file = path_in (path, names.keys[i]);
 
       status = file != NULL ? gather_results (gathering, file, error)
-                            : out_of_memory (error);
+                            : qm_error_no_memory (error);
       free (file);
     }
   qm_list_clear (&names);
@@ -396,7 +390,7 @@ take_results (Gathering *gathering, bool from_user, QmError *error)
           == QM_OK
       && merge (&catalog->entries, &batch.entries);
   qm_batch_clear (&batch);
-  return taken ? QM_OK : out_of_memory (error);
+  return taken ? QM_OK : qm_error_no_memory (error);
 }
 
 /* The results files among the measurements.  Why the directory cannot be opened
@@ -408,12 +402,12 @@ load_results (QmCatalog *catalog,
               QmError *error)
 {
   Gathering gathering = { catalog, qm_results_new (), 0 };
-  char *path = join (parent, "measurements");
+  char *path = path_in (parent, "measurements");
   DIR *directory = path != NULL ? opendir (path) : NULL;
   QmStatus status = QM_OK;
 
   if (path == NULL || gathering.results == NULL)
-    status = out_of_memory (error);
+    status = qm_error_no_memory (error);
   if (status == QM_OK && directory != NULL)
     status = gather_sorted (&gathering, path, directory, error);
   if (status == QM_OK)
@@ -435,12 +429,12 @@ load_directory (QmCatalog *catalog,
                 QmBatchReader reader,
                 QmError *error)
 {
-  char *path = join (parent, name);
+  char *path = path_in (parent, name);
   DIR *directory;
   QmStatus status = QM_OK;
 
   if (path == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   directory = opendir (path);
   if (directory != NULL)
     {
@@ -509,7 +503,7 @@ resolve_measurements (QmCatalog *catalog, QmError *error)
 
   catalog->measurements = calloc (n > 0 ? n : 1, sizeof (QmMeasurement));
   if (catalog->measurements == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   for (size_t i = 0; i < n; i++)
     {
       const QmMeasurementEntry *entry =
@@ -550,11 +544,11 @@ load_user (QmCatalog *catalog, const char *directory, QmError *error)
 }
 
 static QmStatus
-load (const char *shipped_dir,
-      const char *user_dir,
-      bool without_times,
-      QmCatalog **catalog,
-      QmError *error)
+load_directories (const char *shipped_dir,
+                  const char *user_dir,
+                  bool without_times,
+                  QmCatalog **catalog,
+                  QmError *error)
 {
   QmCatalog *loading;
   QmStatus status = check_directory (shipped_dir, error);
@@ -563,7 +557,7 @@ load (const char *shipped_dir,
     return status;
   loading = calloc (1, sizeof *loading);
   if (loading == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   atomic_init (&loading->references, 1);
   loading->without_times = without_times;
   entries_init (&loading->entries);
@@ -588,7 +582,7 @@ qm_catalog_load (const char *shipped_dir,
                  QmCatalog **catalog,
                  QmError *error)
 {
-  return load (shipped_dir, user_dir, false, catalog, error);
+  return load_directories (shipped_dir, user_dir, false, catalog, error);
 }
 
 QmStatus
@@ -597,7 +591,7 @@ qm_catalog_load_without_times (const char *shipped_dir,
                                QmCatalog **catalog,
                                QmError *error)
 {
-  return load (shipped_dir, user_dir, true, catalog, error);
+  return load_directories (shipped_dir, user_dir, true, catalog, error);
 }
 
 QmCatalog *

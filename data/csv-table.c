@@ -153,7 +153,7 @@ read_header (Reader *reader)
 }
 
 static void
-read_row (Reader *reader)
+hand_row_out (Reader *reader)
 {
   QmCsvCell cells[QM_CSV_MAX_COLUMNS];
   QmCsvRow row = { .columns = reader->columns,
@@ -194,7 +194,7 @@ row_cb (int end, void *data)
       if (reader->n_header == 0)
         read_header (reader);
       else
-        read_row (reader);
+        hand_row_out (reader);
     }
   reader->n_cells = 0;
   reader->text_used = 0;
@@ -247,7 +247,7 @@ feed (Reader *reader,
 }
 
 static void
-finish (Reader *reader, struct csv_parser *parser)
+finish_table (Reader *reader, struct csv_parser *parser)
 {
   if (!reader->cell_begun)
     {
@@ -302,7 +302,7 @@ qm_csv_read (const char *text,
   csv_set_blk_size (&parser, BUFFER_STEP);
   feed (&reader, &parser, text, length);
   if (reader.status == QM_OK)
-    finish (&reader, &parser);
+    finish_table (&reader, &parser);
   csv_free (&parser);
   free (reader.text);
   return reader.status;

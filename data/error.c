@@ -43,3 +43,10 @@ qm_error_set (QmError *error,
 
   return status;
 }
+
+QmStatus
+qm_error_no_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                       "the host is out of memory");
+}

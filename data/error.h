@@ -55,6 +55,10 @@ extern "C"
                          const char *format,
                          ...) __attribute__ ((format (printf, 6, 7)));
 
+  /* Fills *error (which may be NULL) with QM_STATUS_NO_MEMORY, where memory of
+   * the host was asked for in vain, and returns that. */
+  QmStatus qm_error_no_memory (QmError *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,7 +32,7 @@ static const QmFieldDefault roberta_defaults[] = {
 static const char *const bert_nullable[] = { "pad_token_id", NULL };
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_bert (QmJsonObject *object, QmModelConfig *model)
 {
   QmBertConfig *config = &model->bert;
   bool roberta = model->family == QM_FAMILY_ROBERTA;
@@ -51,7 +51,7 @@ read (QmJsonObject *object, QmModelConfig *model)
 
 /* RoBERTa counts positions from the one after the padding token's. */
 static int64_t
-positions (const QmModelConfig *model)
+bert_positions (const QmModelConfig *model)
 {
   const QmBertConfig *config = &model->bert;
 
@@ -61,7 +61,7 @@ positions (const QmModelConfig *model)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+bert_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmBertConfig *config = &model->bert;
 
@@ -72,7 +72,7 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+bert_parameters (const QmModelConfig *model)
 {
   const QmBertConfig *config = &model->bert;
   int64_t hidden = config->hidden_size;
@@ -97,10 +97,10 @@ const QmFamilyInfo qm_bert_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .nullable = bert_nullable,
-  .read = read,
-  .positions = positions,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_bert,
+  .positions = bert_positions,
+  .flops = bert_flops,
+  .parameters = bert_parameters,
 };
 
 const QmFamilyInfo qm_roberta_family = {
@@ -112,8 +112,8 @@ const QmFamilyInfo qm_roberta_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .defaults = roberta_defaults,
-  .read = read,
-  .positions = positions,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_bert,
+  .positions = bert_positions,
+  .flops = bert_flops,
+  .parameters = bert_parameters,
 };

@@ -184,7 +184,7 @@ read_clip (QmJsonObject *object, QmModelConfig *model)
 }
 
 static int64_t
-image_size (const QmModelConfig *model)
+clip_image_size (const QmModelConfig *model)
 {
   return model->clip.image_size;
 }
@@ -195,12 +195,6 @@ patches (const QmClipConfig *config)
   int64_t side = config->image_size / config->patch_size;
 
   return side * side;
-}
-
-static int64_t
-patch_elements (const QmClipConfig *config)
-{
-  return config->channels * config->patch_size * config->patch_size;
 }
 
 int64_t
@@ -229,7 +223,8 @@ common_flops (const QmModelConfig *model, const QmRecipe *recipe, double seen)
   const QmClipConfig *config = &model->clip;
 
   return qm_count_product ((double) patches (config),
-                           (double) patch_elements (config),
+                           (double) qm_count_patch (config->channels,
+                                                    config->patch_size),
                            (double) config->vision.hidden_size)
          + tower_flops (&config->vision, (double) qm_clip_vision_tokens (model),
                         1)
@@ -279,8 +274,8 @@ common_parameters (const QmModelConfig *model)
 {
   const QmClipConfig *config = &model->clip;
 
-  return qm_count_linear (patch_elements (config), config->vision.hidden_size,
-                          false)
+  return qm_count_linear (qm_count_patch (config->channels, config->patch_size),
+                          config->vision.hidden_size, false)
          + qm_clip_vision_tokens (model) * config->vision.hidden_size
          + (config->vocab_size + config->max_positions)
                * config->text.hidden_size
@@ -314,7 +309,7 @@ siglip_parameters (const QmModelConfig *model)
 
 /* The tower of texts is given one. */
 static bool
-has_mask (const QmModelConfig *model, int64_t tokens)
+clip_has_mask (const QmModelConfig *model, int64_t tokens)
 {
   return tokens == model->clip.max_positions
          && tokens != qm_clip_vision_tokens (model);
@@ -332,8 +327,8 @@ const QmFamilyInfo qm_clip_family = {
   .sections = clip_sections,
   .read_section = read_clip_section,
   .read = read_clip,
-  .image_size = image_size,
-  .has_mask = has_mask,
+  .image_size = clip_image_size,
+  .has_mask = clip_has_mask,
   .flops = clip_flops,
   .parameters = clip_parameters,
 };
@@ -350,8 +345,8 @@ const QmFamilyInfo qm_siglip_family = {
   .sections = siglip_sections,
   .read_section = read_siglip_section,
   .read = read_siglip,
-  .image_size = image_size,
-  .has_mask = has_mask,
+  .image_size = clip_image_size,
+  .has_mask = clip_has_mask,
   .flops = siglip_flops,
   .parameters = siglip_parameters,
 };

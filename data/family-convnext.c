@@ -82,7 +82,7 @@ read_stages (QmJsonObject *object,
 }
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_convnext (QmJsonObject *object, QmModelConfig *model)
 {
   QmConvnextConfig *config = &model->convnext;
   int64_t n =
@@ -112,7 +112,7 @@ image_fits (const QmModelConfig *model, int64_t size)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+convnext_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmConvnextConfig *config = &model->convnext;
   const double kernel = KERNEL * KERNEL;
@@ -142,7 +142,7 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+convnext_parameters (const QmModelConfig *model)
 {
   const QmConvnextConfig *config = &model->convnext;
   int64_t width = config->hidden_sizes[0];
@@ -178,8 +178,8 @@ const QmFamilyInfo qm_convnext_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .nullable = nullable,
-  .read = read,
+  .read = read_convnext,
   .image_fits = image_fits,
-  .flops = flops,
-  .parameters = parameters,
+  .flops = convnext_flops,
+  .parameters = convnext_parameters,
 };

@@ -17,6 +17,13 @@ qm_count_product (double m, double k, double n)
   return 2 * m * k * n;
 }
 
+/* Elements of a patch of `side` by `side` points. */
+static inline int64_t
+qm_count_patch (int64_t channels, int64_t side)
+{
+  return channels * side * side;
+}
+
 /* One layer of a transformer without its attention proper: query, key, value
  * and output, and the two of the MLP. */
 static inline double

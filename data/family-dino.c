@@ -264,7 +264,7 @@ write_dinov3 (json_t *object, const QmModelConfig *model)
 }
 
 static int64_t
-image_size (const QmModelConfig *model)
+dino_image_size (const QmModelConfig *model)
 {
   return model->dino.image_size;
 }
@@ -293,12 +293,6 @@ qm_dino_hidden (const QmDinoConfig *config, int64_t size)
   return hidden < 1 ? 1 : hidden < all ? hidden : all - 1;
 }
 
-static int64_t
-patch_elements (const QmDinoConfig *config)
-{
-  return config->channels * config->patch_size * config->patch_size;
-}
-
 /* Of a crop, up to its class token. */
 static double
 count_backbone (const QmDinoConfig *config, int64_t size)
@@ -312,7 +306,9 @@ count_backbone (const QmDinoConfig *config, int64_t size)
                                            (double) config->intermediate_size)
                  + qm_count_attention (tokens, hidden);
 
-  return qm_count_product (n, (double) patch_elements (config), hidden)
+  return qm_count_product (
+             n, (double) qm_count_patch (config->channels, config->patch_size),
+             hidden)
          + (double) config->layers * layer;
 }
 
@@ -404,7 +400,9 @@ count_parameters (const QmDinoConfig *config)
                   + 2 * qm_count_layer_norm (hidden) + 2 * hidden;
 
   return (1 + config->registers) * hidden
-         + qm_count_linear (patch_elements (config), hidden, true)
+         + qm_count_linear (qm_count_patch (config->channels,
+                                            config->patch_size),
+                            hidden, true)
          + config->layers * layer + qm_count_layer_norm (hidden);
 }
 
@@ -455,7 +453,7 @@ parameters_dinov3 (const QmModelConfig *model)
 }
 
 static bool
-has_mask (const QmModelConfig *model, int64_t tokens)
+dino_has_mask (const QmModelConfig *model, int64_t tokens)
 {
   return false;
 }
@@ -470,10 +468,10 @@ const QmFamilyInfo qm_dinov2_family = {
   .n_fields = sizeof dinov2_fields / sizeof dinov2_fields[0],
   .nullable = nullable,
   .read = read_dinov2,
-  .image_size = image_size,
+  .image_size = dino_image_size,
   .has_teacher = has_teacher,
   .flops_ahead = flops_of_teacher,
-  .has_mask = has_mask,
+  .has_mask = dino_has_mask,
   .flops = flops_dinov2,
   .parameters = parameters_dinov2,
 };
@@ -489,10 +487,10 @@ const QmFamilyInfo qm_dinov2_with_registers_family = {
   .defaults = registers_defaults,
   .nullable = nullable,
   .read = read_dinov2,
-  .image_size = image_size,
+  .image_size = dino_image_size,
   .has_teacher = has_teacher,
   .flops_ahead = flops_of_teacher,
-  .has_mask = has_mask,
+  .has_mask = dino_has_mask,
   .flops = flops_dinov2,
   .parameters = parameters_dinov2,
 };
@@ -511,7 +509,7 @@ const QmFamilyInfo qm_dinov3_vit_family = {
   .image_fits = image_fits,
   .has_teacher = has_teacher,
   .flops_ahead = flops_of_teacher,
-  .has_mask = has_mask,
+  .has_mask = dino_has_mask,
   .flops = flops_dinov3,
   .parameters = parameters_dinov3,
 };

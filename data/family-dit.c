@@ -124,7 +124,7 @@ check_sizes (QmJsonObject *object, const QmDitConfig *config)
 }
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_dit (QmJsonObject *object, QmModelConfig *model)
 {
   QmDitConfig *config = &model->dit;
 
@@ -146,19 +146,13 @@ read (QmJsonObject *object, QmModelConfig *model)
 }
 
 static int64_t
-image_size (const QmModelConfig *model)
+dit_image_size (const QmModelConfig *model)
 {
   return model->dit.image_size;
 }
 
-static int64_t
-patch_elements (const QmDitConfig *config, int64_t channels)
-{
-  return channels * config->patch_size * config->patch_size;
-}
-
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+dit_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmDitConfig *config = &model->dit;
   double hidden = (double) qm_dit_hidden (config);
@@ -170,21 +164,22 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 
   (void) recipe;
   return qm_count_product (tokens,
-                           (double) patch_elements (config, config->channels),
+                           (double) qm_count_patch (config->channels,
+                                                    config->patch_size),
                            hidden)
          + qm_count_product (1, QM_DIT_FREQUENCIES, hidden)
          + qm_count_product (1, hidden, hidden)
          + (double) config->layers * layer
          + qm_count_product (1, hidden, 2 * hidden)
          + qm_count_product (tokens, hidden,
-                             (double) patch_elements (config,
-                                                      config->out_channels));
+                             (double) qm_count_patch (config->out_channels,
+                                                      config->patch_size));
 }
 
 /* Positions and wave lengths are no parameters that are trained; norms have
  * none. */
 static int64_t
-parameters (const QmModelConfig *model)
+dit_parameters (const QmModelConfig *model)
 {
   const QmDitConfig *config = &model->dit;
   int64_t hidden = qm_dit_hidden (config), inner = QM_DIT_MLP_RATIO * hidden;
@@ -194,15 +189,15 @@ parameters (const QmModelConfig *model)
                   + qm_count_linear (inner, hidden, true)
                   + qm_count_linear (hidden, 6 * hidden, true);
 
-  return qm_count_linear (patch_elements (config, config->channels), hidden,
-                          true)
+  return qm_count_linear (qm_count_patch (config->channels, config->patch_size),
+                          hidden, true)
          + qm_count_linear (QM_DIT_FREQUENCIES, hidden, true)
          + qm_count_linear (hidden, hidden, true)
          + qm_dit_class_rows (config) * hidden + config->layers * layer
          + qm_count_linear (hidden, 2 * hidden, true)
-         + qm_count_linear (hidden,
-                            patch_elements (config, config->out_channels),
-                            true);
+         + qm_count_linear (
+             hidden, qm_count_patch (config->out_channels, config->patch_size),
+             true);
 }
 
 int64_t
@@ -212,7 +207,7 @@ qm_dit_class_rows (const QmDitConfig *config)
 }
 
 static bool
-has_mask (const QmModelConfig *model, int64_t tokens)
+dit_has_mask (const QmModelConfig *model, int64_t tokens)
 {
   return false;
 }
@@ -226,9 +221,9 @@ const QmFamilyInfo qm_dit_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .nullable = nullable,
-  .read = read,
-  .image_size = image_size,
-  .has_mask = has_mask,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_dit,
+  .image_size = dit_image_size,
+  .has_mask = dit_has_mask,
+  .flops = dit_flops,
+  .parameters = dit_parameters,
 };

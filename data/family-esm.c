@@ -47,7 +47,7 @@ static const char *const nullable[] = { "emb_layer_norm_before",
                                         NULL };
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_esm (QmJsonObject *object, QmModelConfig *model)
 {
   QmEsmConfig *config = &model->esm;
   const char *positions;
@@ -76,7 +76,7 @@ read (QmJsonObject *object, QmModelConfig *model)
 }
 
 static void
-write (json_t *object, const QmModelConfig *model)
+write_esm (json_t *object, const QmModelConfig *model)
 {
   (void) model;
   json_object_set_new (object, "position_embedding_type",
@@ -84,7 +84,7 @@ write (json_t *object, const QmModelConfig *model)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+esm_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmEsmConfig *config = &model->esm;
 
@@ -95,7 +95,7 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+esm_parameters (const QmModelConfig *model)
 {
   const QmEsmConfig *config = &model->esm;
   int64_t hidden = config->hidden_size;
@@ -118,8 +118,8 @@ const QmFamilyInfo qm_esm_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .nullable = nullable,
-  .read = read,
-  .write = write,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_esm,
+  .write = write_esm,
+  .flops = esm_flops,
+  .parameters = esm_parameters,
 };

@@ -79,7 +79,7 @@ read_rotary (QmJsonObject *object, QmGptNeoxConfig *config)
 }
 
 static void
-read (QmJsonObject *object, QmModelConfig *config)
+read_gpt_neox (QmJsonObject *object, QmModelConfig *config)
 {
   qm_config_check_heads (object, config->gpt_neox.hidden_size,
                          config->gpt_neox.heads);
@@ -90,7 +90,7 @@ read (QmJsonObject *object, QmModelConfig *config)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+gpt_neox_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmGptNeoxConfig *config = &model->gpt_neox;
   double tokens = (double) recipe->sequence_length;
@@ -104,7 +104,7 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+gpt_neox_parameters (const QmModelConfig *model)
 {
   const QmGptNeoxConfig *config = &model->gpt_neox;
   int64_t embeddings = config->vocab_size * config->hidden_size;
@@ -126,7 +126,7 @@ const QmFamilyInfo qm_gpt_neox_family = {
   .has_attention = true,
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
-  .read = read,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_gpt_neox,
+  .flops = gpt_neox_flops,
+  .parameters = gpt_neox_parameters,
 };

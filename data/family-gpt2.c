@@ -47,7 +47,7 @@ read_size (QmJsonObject *object,
 }
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_gpt2 (QmJsonObject *object, QmModelConfig *model)
 {
   QmGpt2Config *config = &model->gpt2;
 
@@ -76,13 +76,13 @@ read (QmJsonObject *object, QmModelConfig *model)
 }
 
 static int64_t
-positions (const QmModelConfig *model)
+gpt2_positions (const QmModelConfig *model)
 {
   return model->gpt2.max_positions;
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+gpt2_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmGpt2Config *config = &model->gpt2;
   double tokens = (double) recipe->sequence_length;
@@ -96,7 +96,7 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+gpt2_parameters (const QmModelConfig *model)
 {
   const QmGpt2Config *config = &model->gpt2;
   int64_t hidden = config->hidden_size;
@@ -118,8 +118,8 @@ const QmFamilyInfo qm_gpt2_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .nullable = nullable,
-  .read = read,
-  .positions = positions,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_gpt2,
+  .positions = gpt2_positions,
+  .flops = gpt2_flops,
+  .parameters = gpt2_parameters,
 };

@@ -27,7 +27,7 @@ absent_of (QmFamily family)
 
 /* Files have one name or the other. */
 static int64_t
-read_number (QmJsonObject *object, int64_t absent)
+read_expert_count (QmJsonObject *object, int64_t absent)
 {
   int64_t experts =
       qm_json_integer_or (object, "num_local_experts", 1, QM_MAX_EXPERTS, 0);
@@ -72,7 +72,7 @@ read_dense (QmJsonObject *object, QmLlamaConfig *config)
 }
 
 static void
-check (QmJsonObject *object, const QmLlamaConfig *config)
+check_experts (QmJsonObject *object, const QmLlamaConfig *config)
 {
   int64_t dense = 0;
 
@@ -95,7 +95,7 @@ qm_llama_read_experts (QmJsonObject *object, QmModelConfig *model)
 
   if (object->status != QM_OK)
     return;
-  config->experts = read_number (object, absent.experts);
+  config->experts = read_expert_count (object, absent.experts);
   config->experts_per_token =
       qm_json_integer_or (object, "num_experts_per_tok", 1, QM_MAX_EXPERTS,
                           absent.per_token);
@@ -119,7 +119,7 @@ qm_llama_read_experts (QmJsonObject *object, QmModelConfig *model)
   if (!qm_json_boolean_or (object, "output_router_logits", false))
     config->balance = 0;
   if (object->status == QM_OK)
-    check (object, config);
+    check_experts (object, config);
 }
 
 static json_t *

@@ -100,7 +100,7 @@ read_types (QmJsonObject *object, QmFamily family, QmLlamaConfig *config)
 }
 
 static int64_t
-count (const QmLlamaConfig *config, const uint64_t *bits)
+count_layers_in (const QmLlamaConfig *config, const uint64_t *bits)
 {
   int64_t n = 0;
 
@@ -176,7 +176,7 @@ qm_llama_read_layers (QmJsonObject *object, QmModelConfig *model)
   read_types (object, model->family, config);
   if (object->status != QM_OK)
     return;
-  if (count (config, config->windowed) == 0)
+  if (count_layers_in (config, config->windowed) == 0)
     config->window = 0;
   else if (config->window == 0)
     qm_json_fail (object, "sliding_window", QM_STATUS_UNSUPPORTED,

@@ -281,7 +281,7 @@ read_switches (QmJsonObject *object,
 }
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_llama (QmJsonObject *object, QmModelConfig *model)
 {
   QmLlamaConfig *config = &model->llama;
   const Traits traits = traits_of (model->family);
@@ -341,7 +341,7 @@ write_ropes (json_t *object, QmFamily family, const QmLlamaConfig *config)
 }
 
 static void
-write (json_t *object, const QmModelConfig *model)
+write_llama (json_t *object, const QmModelConfig *model)
 {
   const QmLlamaConfig *config = &model->llama;
   const Traits traits = traits_of (model->family);
@@ -373,7 +373,7 @@ write (json_t *object, const QmModelConfig *model)
 
 /* The share of the pairs of tokens that a layer looks at. */
 static double
-seen (const QmLlamaConfig *config, int64_t layer, double tokens)
+llama_pairs_seen (const QmLlamaConfig *config, int64_t layer, double tokens)
 {
   return qm_count_causal (
       qm_layers_have (config->windowed, layer) ? config->window : -1, tokens);
@@ -408,7 +408,7 @@ inner_parameters (const QmLlamaConfig *config, int64_t layer)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+llama_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmLlamaConfig *config = &model->llama;
   double tokens = (double) recipe->sequence_length;
@@ -421,12 +421,13 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 
   for (int64_t i = 0; i < config->layers; i++)
     sum += layer + inner_flops (config, i, tokens)
-           + seen (config, i, tokens) * qm_count_attention (tokens, queries);
+           + llama_pairs_seen (config, i, tokens)
+                 * qm_count_attention (tokens, queries);
   return sum;
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+llama_parameters (const QmModelConfig *model)
 {
   const QmLlamaConfig *config = &model->llama;
   int64_t hidden = config->hidden_size, inner = 0;
@@ -461,10 +462,10 @@ parameters (const QmModelConfig *model)
     .n_fields = count,                                       \
     .defaults = its_defaults,                                \
     .nullable = nullable,                                    \
-    .read = read,                                            \
-    .write = write,                                          \
-    .flops = flops,                                          \
-    .parameters = parameters,                                \
+    .read = read_llama,                                      \
+    .write = write_llama,                                    \
+    .flops = llama_flops,                                    \
+    .parameters = llama_parameters,                          \
   }
 
 static const QmFieldDefault mistral_defaults[] = {

@@ -96,7 +96,7 @@ check_patches (QmJsonObject *object, const QmMaeConfig *config)
 }
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_mae (QmJsonObject *object, QmModelConfig *model)
 {
   const QmMaeConfig *config = &model->mae;
 
@@ -116,15 +116,9 @@ read (QmJsonObject *object, QmModelConfig *model)
 }
 
 static int64_t
-image_size (const QmModelConfig *model)
+mae_image_size (const QmModelConfig *model)
 {
   return model->mae.image_size;
-}
-
-static int64_t
-patch_elements (const QmMaeConfig *config)
-{
-  return config->channels * config->patch_size * config->patch_size;
 }
 
 static double
@@ -136,14 +130,15 @@ count_layers (int64_t layers, double tokens, int64_t hidden, int64_t inner)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+mae_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmMaeConfig *config = &model->mae;
   double hidden = (double) config->hidden_size;
   double decoder = (double) config->decoder_hidden_size;
   double kept = (double) qm_mae_kept (config);
   double all = (double) qm_mae_patches (config);
-  double elements = (double) patch_elements (config);
+  double elements =
+      (double) qm_count_patch (config->channels, config->patch_size);
 
   (void) recipe;
   return qm_count_product (kept, elements, hidden)
@@ -158,11 +153,11 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 
 /* Positions are no parameters that are trained. */
 static int64_t
-parameters (const QmModelConfig *model)
+mae_parameters (const QmModelConfig *model)
 {
   const QmMaeConfig *config = &model->mae;
   int64_t hidden = config->hidden_size, decoder = config->decoder_hidden_size;
-  int64_t elements = patch_elements (config);
+  int64_t elements = qm_count_patch (config->channels, config->patch_size);
 
   return hidden + qm_count_linear (elements, hidden, true)
          + config->layers
@@ -180,7 +175,7 @@ parameters (const QmModelConfig *model)
 
 /* The encoder is given one, of what it sees and the class. */
 static bool
-has_mask (const QmModelConfig *model, int64_t tokens)
+mae_has_mask (const QmModelConfig *model, int64_t tokens)
 {
   return tokens == qm_mae_kept (&model->mae) + 1;
 }
@@ -194,9 +189,9 @@ const QmFamilyInfo qm_vit_mae_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .nullable = nullable,
-  .read = read,
-  .image_size = image_size,
-  .has_mask = has_mask,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_mae,
+  .image_size = mae_image_size,
+  .has_mask = mae_has_mask,
+  .flops = mae_flops,
+  .parameters = mae_parameters,
 };

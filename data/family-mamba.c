@@ -70,7 +70,7 @@ read_scheme (QmJsonObject *object, QmMambaConfig *config)
 }
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_mamba (QmJsonObject *object, QmModelConfig *model)
 {
   QmMambaConfig *config = &model->mamba;
   int64_t expand = qm_json_integer_or (object, "expand", 1, 8, 2);
@@ -93,7 +93,7 @@ read (QmJsonObject *object, QmModelConfig *model)
 }
 
 static void
-write (json_t *object, const QmModelConfig *model)
+write_mamba (json_t *object, const QmModelConfig *model)
 {
   const QmMambaConfig *config = &model->mamba;
 
@@ -106,7 +106,7 @@ write (json_t *object, const QmModelConfig *model)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+mamba_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmMambaConfig *config = &model->mamba;
   double tokens = (double) recipe->sequence_length;
@@ -127,7 +127,7 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+mamba_parameters (const QmModelConfig *model)
 {
   const QmMambaConfig *config = &model->mamba;
   int64_t hidden = config->hidden_size;
@@ -152,8 +152,8 @@ const QmFamilyInfo qm_mamba_family = {
   .objective = QM_OBJECTIVE_NEXT_TOKEN,
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
-  .read = read,
-  .write = write,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_mamba,
+  .write = write_mamba,
+  .flops = mamba_flops,
+  .parameters = mamba_parameters,
 };

@@ -127,7 +127,7 @@ read_ropes (QmJsonObject *object, QmModernBertConfig *config)
 }
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_modernbert (QmJsonObject *object, QmModelConfig *model)
 {
   QmModernBertConfig *config = &model->modernbert;
 
@@ -174,7 +174,7 @@ period (const QmModernBertConfig *config)
 
 /* In the words of Transformers 4, which 5 understands, where there are such. */
 static void
-write (json_t *object, const QmModelConfig *model)
+write_modernbert (json_t *object, const QmModelConfig *model)
 {
   const QmModernBertConfig *config = &model->modernbert;
   int64_t every = period (config);
@@ -209,7 +209,9 @@ write (json_t *object, const QmModelConfig *model)
 
 /* The share of the pairs of tokens that a layer looks at. */
 static double
-seen (const QmModernBertConfig *config, int64_t layer, double tokens)
+modernbert_pairs_seen (const QmModernBertConfig *config,
+                       int64_t layer,
+                       double tokens)
 {
   double reach = (double) (config->window / 2 + 1);
 
@@ -219,7 +221,7 @@ seen (const QmModernBertConfig *config, int64_t layer, double tokens)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+modernbert_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmModernBertConfig *config = &model->modernbert;
   double tokens = (double) recipe->sequence_length;
@@ -232,13 +234,14 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
                + qm_count_product (tokens, hidden, (double) config->vocab_size);
 
   for (int64_t i = 0; i < config->layers; i++)
-    sum +=
-        layer + seen (config, i, tokens) * qm_count_attention (tokens, hidden);
+    sum += layer
+           + modernbert_pairs_seen (config, i, tokens)
+                 * qm_count_attention (tokens, hidden);
   return sum;
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+modernbert_parameters (const QmModelConfig *model)
 {
   const QmModernBertConfig *config = &model->modernbert;
   int64_t hidden = config->hidden_size, inner = config->intermediate_size;
@@ -266,8 +269,8 @@ const QmFamilyInfo qm_modernbert_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .nullable = nullable,
-  .read = read,
-  .write = write,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_modernbert,
+  .write = write_modernbert,
+  .flops = modernbert_flops,
+  .parameters = modernbert_parameters,
 };

@@ -44,7 +44,7 @@ static const char *const nullable[] = { "pad_token_id", "sliding_window",
                                         NULL };
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_starcoder2 (QmJsonObject *object, QmModelConfig *model)
 {
   QmStarcoder2Config *config = &model->starcoder2;
 
@@ -66,7 +66,7 @@ read (QmJsonObject *object, QmModelConfig *model)
 
 /* In the words of Transformers 4, which 5 understands. */
 static void
-write (json_t *object, const QmModelConfig *model)
+write_starcoder2 (json_t *object, const QmModelConfig *model)
 {
   const QmRope *rope = &model->starcoder2.rope;
 
@@ -82,7 +82,7 @@ key_width (const QmStarcoder2Config *config)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+starcoder2_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmStarcoder2Config *config = &model->starcoder2;
   double tokens = (double) recipe->sequence_length;
@@ -101,7 +101,7 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+starcoder2_parameters (const QmModelConfig *model)
 {
   const QmStarcoder2Config *config = &model->starcoder2;
   int64_t hidden = config->hidden_size, inner = config->intermediate_size;
@@ -126,8 +126,8 @@ const QmFamilyInfo qm_starcoder2_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .nullable = nullable,
-  .read = read,
-  .write = write,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_starcoder2,
+  .write = write_starcoder2,
+  .flops = starcoder2_flops,
+  .parameters = starcoder2_parameters,
 };

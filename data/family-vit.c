@@ -25,7 +25,7 @@ static const QmField fields[] = {
 static const char *const nullable[] = { "tie_word_embeddings", NULL };
 
 static void
-read (QmJsonObject *object, QmModelConfig *model)
+read_vit (QmJsonObject *object, QmModelConfig *model)
 {
   QmVitConfig *config = &model->vit;
 
@@ -43,7 +43,7 @@ read (QmJsonObject *object, QmModelConfig *model)
 }
 
 static int64_t
-image_size (const QmModelConfig *model)
+vit_image_size (const QmModelConfig *model)
 {
   return model->vit.image_size;
 }
@@ -57,34 +57,33 @@ patches (const QmVitConfig *config)
 }
 
 static double
-flops (const QmModelConfig *model, const QmRecipe *recipe)
+vit_flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmVitConfig *config = &model->vit;
   double hidden = (double) config->hidden_size;
   double n = (double) patches (config);
   double tokens = n + 1;
-  double patch_elements =
-      (double) (config->channels * config->patch_size * config->patch_size);
+  double elements =
+      (double) qm_count_patch (config->channels, config->patch_size);
   double layer =
       qm_count_transformer (tokens, hidden, (double) config->intermediate_size)
       + qm_count_attention (tokens, hidden);
 
   (void) recipe;
-  return qm_count_product (n, patch_elements, hidden)
+  return qm_count_product (n, elements, hidden)
          + (double) config->layers * layer
          + qm_count_product (1, hidden, (double) config->classes);
 }
 
 static int64_t
-parameters (const QmModelConfig *model)
+vit_parameters (const QmModelConfig *model)
 {
   const QmVitConfig *config = &model->vit;
   int64_t hidden = config->hidden_size;
-  int64_t patch_elements =
-      config->channels * config->patch_size * config->patch_size;
+  int64_t elements = qm_count_patch (config->channels, config->patch_size);
 
   return hidden + (patches (config) + 1) * hidden
-         + qm_count_linear (patch_elements, hidden, true)
+         + qm_count_linear (elements, hidden, true)
          + config->layers
                * qm_count_transformer_layer (hidden, config->intermediate_size,
                                              config->qkv_bias, true)
@@ -101,8 +100,8 @@ const QmFamilyInfo qm_vit_family = {
   .fields = fields,
   .n_fields = sizeof fields / sizeof fields[0],
   .nullable = nullable,
-  .read = read,
-  .image_size = image_size,
-  .flops = flops,
-  .parameters = parameters,
+  .read = read_vit,
+  .image_size = vit_image_size,
+  .flops = vit_flops,
+  .parameters = vit_parameters,
 };

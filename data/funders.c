@@ -137,7 +137,7 @@ qm_funder_rules_list (const QmFunderRules *rules, size_t *n)
 
 /* The one in that language. */
 static const char *
-choose (const char *language, const char *english, const char *german)
+name_in_language (const char *language, const char *english, const char *german)
 {
   size_t length = strcspn (language, "_.@");
 
@@ -152,13 +152,13 @@ choose (const char *language, const char *english, const char *german)
 const char *
 qm_funder_rule_funder (const QmFunderRule *rule, const char *language)
 {
-  return choose (language, rule->funder, rule->funder_de);
+  return name_in_language (language, rule->funder, rule->funder_de);
 }
 
 const char *
 qm_funder_rule_text (const QmFunderRule *rule, const char *language)
 {
-  return choose (language, rule->rule, rule->rule_de);
+  return name_in_language (language, rule->rule, rule->rule_de);
 }
 
 bool

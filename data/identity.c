@@ -89,7 +89,7 @@ read_gpu (const char *folder, const char *bus, char gpu[QM_IDENTITY_BYTES])
 }
 
 static int
-compare (const void *a, const void *b)
+compare_uuids (const void *a, const void *b)
 {
   return strcmp (a, b);
 }
@@ -108,7 +108,8 @@ qm_identity_read (const char *file, const char *folder, QmIdentity *identity)
       identity->n_gpus++;
   if (directory != NULL)
     closedir (directory);
-  qsort (identity->gpus, identity->n_gpus, sizeof identity->gpus[0], compare);
+  qsort (identity->gpus, identity->n_gpus, sizeof identity->gpus[0],
+         compare_uuids);
 }
 
 void

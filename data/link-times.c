@@ -143,7 +143,7 @@ qm_link_times_json (const QmLinkTimes *times)
 /* 0 devices of what is none; of several machines it is said how many there are.
  */
 static void
-take_all (QmJsonObject *top, QmLinkTimes *times)
+take_link_times (QmJsonObject *top, QmLinkTimes *times)
 {
   json_t *devices = qm_json_take (top, "devices");
   int64_t n = qm_json_integer_or (top, "gpus", 1, MOST_RANKS,
@@ -178,7 +178,7 @@ qm_link_times_load (const char *path, QmLinkTimes *times, QmError *error)
   if (status == QM_OK)
     {
       qm_json_begin (&top, &source, root, error);
-      take_all (&top, times);
+      take_link_times (&top, times);
       status = qm_json_finish (&top, harmless);
       json_decref (root);
     }

@@ -85,7 +85,7 @@ static const char *const harmless[] = {
 
 /* Refuses a value that is there. */
 static void
-refuse (QmJsonObject *object, const char *name)
+refuse_value (QmJsonObject *object, const char *name)
 {
   qm_json_fail (object, name, QM_STATUS_UNSUPPORTED,
                 "has a value that is not supported");
@@ -109,7 +109,7 @@ qm_config_require_empty (QmJsonObject *object, const char *name)
   if (value != NULL
       && !(json_is_object (value) && json_object_size (value) == 0)
       && !(json_is_array (value) && json_array_size (value) == 0))
-    refuse (object, name);
+    refuse_value (object, name);
 }
 
 void
@@ -350,7 +350,7 @@ absent_of (const QmFamilyInfo *info, const QmField *field)
 }
 
 static int
-read_word (QmJsonObject *object, const QmField *field, int absent)
+read_word_field (QmJsonObject *object, const QmField *field, int absent)
 {
   const char *word = qm_json_string (object, field->key, false);
   char quoted[QM_QUOTE_BYTES];
@@ -365,7 +365,7 @@ read_word (QmJsonObject *object, const QmField *field, int absent)
 }
 
 static double
-read_number (QmJsonObject *object, const QmField *field, double absent)
+read_number_field (QmJsonObject *object, const QmField *field, double absent)
 {
   double value =
       isnan (absent)
@@ -397,7 +397,7 @@ read_field (QmJsonObject *object,
       break;
     case QM_FIELD_NUMBER:
     case QM_FIELD_PROBABILITY:
-      *(double *) value = read_number (object, field, absent);
+      *(double *) value = read_number_field (object, field, absent);
       break;
     case QM_FIELD_SWITCH:
       *(bool *) value = qm_json_boolean_or (object, field->key, absent > 0);
@@ -408,7 +408,7 @@ read_field (QmJsonObject *object,
                                 (QmActivation) (int) absent);
       break;
     case QM_FIELD_WORD:
-      *(int *) value = read_word (object, field, (int) absent);
+      *(int *) value = read_word_field (object, field, (int) absent);
       break;
     case QM_FIELD_STAGES:
     case QM_FIELD_LAYERS:

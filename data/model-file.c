@@ -76,7 +76,7 @@ read_group (QmJsonObject *object)
 }
 
 static void
-read_model (QmJsonObject *top, QmModelFile *model)
+read_model_object (QmJsonObject *top, QmModelFile *model)
 {
   static const char *const none[] = { NULL };
   QmJsonObject config, recipe;
@@ -121,7 +121,7 @@ qm_model_file_parse (const char *text,
   if (status != QM_OK)
     return status;
   qm_json_begin (&top, &source, root, error);
-  read_model (&top, model);
+  read_model_object (&top, model);
   json_decref (root);
   if (top.status != QM_OK)
     qm_model_file_clear (model);
@@ -217,7 +217,7 @@ write_recipe (FILE *out, const QmRecipe *recipe, const char *indent)
 }
 
 static bool
-write_text (FILE *out, const char *name, const char *value)
+write_member (FILE *out, const char *name, const char *value)
 {
   json_t *string = json_string (value);
   char *text = string != NULL ? json_dumps (string, JSON_ENCODE_ANY) : NULL;
@@ -231,7 +231,7 @@ write_text (FILE *out, const char *name, const char *value)
 
 /* Closes a stream in memory and hands its text out, unless something failed. */
 static char *
-finish (FILE *out, char **text, bool good)
+finish_text (FILE *out, char **text, bool good)
 {
   good = good && !ferror (out);
   if (fclose (out) != 0 || !good)
@@ -253,7 +253,7 @@ qm_recipe_format (const QmRecipe *recipe)
     return NULL;
   write_recipe (out, recipe, "");
   fputc ('\n', out);
-  return finish (out, &text, true);
+  return finish_text (out, &text, true);
 }
 
 char *
@@ -271,10 +271,10 @@ qm_model_file_format (const char *id,
   if (out == NULL)
     return NULL;
   fputs ("{\n", out);
-  good = write_text (out, "id", id) && write_text (out, "name", name)
-         && write_text (out, "source", source);
+  good = write_member (out, "id", id) && write_member (out, "name", name)
+         && write_member (out, "source", source);
   fprintf (out, "  \"config\": %s,\n  \"recipe\": ", config_text);
   write_recipe (out, recipe, "  ");
   fputs ("\n}\n", out);
-  return finish (out, &text, good);
+  return finish_text (out, &text, good);
 }

@@ -25,7 +25,7 @@ add_whole (uint64_t *hash, int64_t value)
 
 /* All that are not a number are one, and so are both zeros. */
 static void
-add_number (uint64_t *hash, double value)
+hash_number (uint64_t *hash, double value)
 {
   uint64_t bits = 0;
 
@@ -116,7 +116,7 @@ add_optional (uint64_t *hash,
       if (field->kind == QM_FIELD_WHOLE)
         add_field (hash, config, field);
       else
-        add_number (hash, *(const double *) qm_field_at (config, field));
+        hash_number (hash, *(const double *) qm_field_at (config, field));
     }
 }
 
@@ -135,8 +135,8 @@ add_config (uint64_t *hash, const QmModelConfig *config)
     if ((info->fields[i].apart & QM_FIELD_OPTIONAL) == 0
         && (info->fields[i].kind == QM_FIELD_NUMBER
             || info->fields[i].kind == QM_FIELD_PROBABILITY))
-      add_number (hash,
-                  *(const double *) qm_field_at (config, &info->fields[i]));
+      hash_number (hash,
+                   *(const double *) qm_field_at (config, &info->fields[i]));
   add_optional (hash, config, info);
 }
 
@@ -156,20 +156,20 @@ add_recipe (uint64_t *hash, const QmRecipe *recipe)
   for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
     add_whole (hash, whole[i]);
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    add_number (hash, numbers[i]);
+    hash_number (hash, numbers[i]);
   /* Keys of recipes without it are older. */
   if (recipe->z_loss > 0)
-    add_number (hash, recipe->z_loss);
+    hash_number (hash, recipe->z_loss);
   if (recipe->ema_decay > 0)
     {
       add_byte (hash, 'a');
-      add_number (hash, recipe->ema_decay);
+      hash_number (hash, recipe->ema_decay);
     }
   if (recipe->optimizer != QM_OPTIMIZER_MUON)
     return;
-  add_number (hash, recipe->muon_learning_rate);
-  add_number (hash, recipe->muon_momentum);
-  add_number (hash, recipe->muon_weight_decay);
+  hash_number (hash, recipe->muon_learning_rate);
+  hash_number (hash, recipe->muon_momentum);
+  hash_number (hash, recipe->muon_weight_decay);
   add_whole (hash, (int64_t) recipe->muon_scale);
 }
 

@@ -228,7 +228,7 @@ check_image (QmJsonObject *object,
 }
 
 static bool
-set_number (QmModelConfig *config, const char *name, double value)
+set_field_number (QmModelConfig *config, const char *name, double value)
 {
   const QmField *field = qm_family_field (config->family, name);
 
@@ -252,8 +252,8 @@ qm_recipe_apply (QmJsonObject *object,
                   "is missing: the teacher is the average of the weights");
   if (isnan (recipe->dropout))
     return object->status;
-  if (set_number (config, "hidden_dropout", recipe->dropout))
-    set_number (config, "embedding_dropout", recipe->dropout);
+  if (set_field_number (config, "hidden_dropout", recipe->dropout))
+    set_field_number (config, "embedding_dropout", recipe->dropout);
   else if (recipe->dropout != 0)
     qm_json_fail (object, "dropout", QM_STATUS_UNSUPPORTED,
                   "a %s model has no dropout of hidden states",

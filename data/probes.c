@@ -141,7 +141,7 @@ take_links (QmJsonObject *top, QmProbes *probes)
 }
 
 static void
-take_all (QmJsonObject *top, QmProbes *probes)
+take_probe_file (QmJsonObject *top, QmProbes *probes)
 {
   const char *format = qm_json_string (top, "format", true);
 
@@ -183,7 +183,7 @@ qm_probes_parse (const char *text,
   if (status != QM_OK)
     return status;
   qm_json_begin (&top, &source, root, error);
-  take_all (&top, probes);
+  take_probe_file (&top, probes);
   status = qm_json_finish (&top, NULL);
   json_decref (root);
   return status;
@@ -205,7 +205,7 @@ qm_probes_read (const char *path, QmProbes *probes, QmError *error)
 
 /* A number of six digits, or nothing where it is not known. */
 static void
-put (json_t *object, const char *name, double value)
+put_rounded (json_t *object, const char *name, double value)
 {
   char text[32];
 
@@ -222,11 +222,11 @@ probe_json (const QmProbe *probe)
   json_t *object = json_object ();
 
   if (probe->flops > 0)
-    put (object, "flops", probe->flops);
-  put (object, "bytes", probe->bytes);
-  put (object, "seconds", probe->seconds);
-  put (object, "sm_mhz", probe->sm_mhz);
-  put (object, "watts", probe->watts);
+    put_rounded (object, "flops", probe->flops);
+  put_rounded (object, "bytes", probe->bytes);
+  put_rounded (object, "seconds", probe->seconds);
+  put_rounded (object, "sm_mhz", probe->sm_mhz);
+  put_rounded (object, "watts", probe->watts);
   return object;
 }
 
@@ -245,12 +245,12 @@ qm_probes_json (const QmProbes *probes)
   json_object_set_new (top, "date", json_string (probes->date));
   json_object_set_new (top, "architecture",
                        json_integer (probes->architecture));
-  put (top, "sm_mhz_max", probes->sm_mhz_max);
-  put (top, "watts_limit", probes->watts_limit);
-  put (host, "down_bytes_per_s", probes->down);
-  put (host, "up_bytes_per_s", probes->up);
-  put (host, "add_s", probes->add);
-  put (host, "adam_s", probes->adam);
+  put_rounded (top, "sm_mhz_max", probes->sm_mhz_max);
+  put_rounded (top, "watts_limit", probes->watts_limit);
+  put_rounded (host, "down_bytes_per_s", probes->down);
+  put_rounded (host, "up_bytes_per_s", probes->up);
+  put_rounded (host, "add_s", probes->add);
+  put_rounded (host, "adam_s", probes->adam);
   json_object_set_new (top, "host", host);
   for (size_t i = 0; i < probes->n; i++)
     json_object_set_new (all, probes->probes[i].name,
@@ -273,8 +273,7 @@ qm_probes_write (const QmProbes *probes, const char *path, QmError *error)
 
   json_decref (top);
   if (text == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   status = qm_file_write (path, text, error);
   free (text);
   return status;

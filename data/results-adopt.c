@@ -42,7 +42,7 @@ qm_results_count_unsaid (const QmResults *results)
 }
 
 static void
-put (Copy *copy, const char *text, size_t n)
+put_bytes (Copy *copy, const char *text, size_t n)
 {
   if (copy->text == NULL)
     return;
@@ -66,7 +66,7 @@ put (Copy *copy, const char *text, size_t n)
 
 /* A machine with an id needs no GPUs: which of them it was is not known. */
 static json_t *
-describe (const QmIdentity *here)
+json_machine (const QmIdentity *here)
 {
   json_t *object = json_object (), *gpus = json_array ();
 
@@ -101,23 +101,23 @@ copy_line (Copy *copy, const char *line, size_t length, const char *machine)
 
   if (adopted && json_object_get (object, "machine") == NULL && brace != NULL)
     {
-      put (copy, line, (size_t) (brace + 1 - line));
-      put (copy, "\"machine\":", 10);
-      put (copy, machine, strlen (machine));
-      put (copy, ",", 1);
-      put (copy, brace + 1, length - (size_t) (brace + 1 - line));
+      put_bytes (copy, line, (size_t) (brace + 1 - line));
+      put_bytes (copy, "\"machine\":", 10);
+      put_bytes (copy, machine, strlen (machine));
+      put_bytes (copy, ",", 1);
+      put_bytes (copy, brace + 1, length - (size_t) (brace + 1 - line));
     }
   else if (adopted)
     {
       json_object_set_new (object, "machine",
                            json_loads (machine, JSON_REJECT_DUPLICATES, NULL));
       text = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (17));
-      put (copy, text != NULL ? text : line,
-           text != NULL ? strlen (text) : length);
+      put_bytes (copy, text != NULL ? text : line,
+                 text != NULL ? strlen (text) : length);
       free (text);
     }
   else
-    put (copy, line, length);
+    put_bytes (copy, line, length);
   json_decref (object);
   return adopted;
 }
@@ -129,7 +129,7 @@ copy_all (const char *path,
           size_t *n,
           QmError *error)
 {
-  json_t *object = describe (here);
+  json_t *object = json_machine (here);
   char *machine = json_dumps (object, JSON_COMPACT);
   char *text;
   size_t length = 0;
@@ -145,7 +145,7 @@ copy_all (const char *path,
 
       *n += copy_line (copy, text + i, line, machine);
       if (end != NULL)
-        put (copy, "\n", 1);
+        put_bytes (copy, "\n", 1);
       i += line + (end != NULL);
     }
   if (status == QM_OK && (copy->text == NULL || machine == NULL))
@@ -158,7 +158,7 @@ copy_all (const char *path,
 
 /* There is to be no file that cannot be read. */
 static QmStatus
-check (const char *path, const Copy *copy, QmError *error)
+check_readable (const char *path, const Copy *copy, QmError *error)
 {
   QmResults *results = qm_results_new ();
   size_t whole;
@@ -176,7 +176,7 @@ check (const char *path, const Copy *copy, QmError *error)
 }
 
 static QmStatus
-write_file (const char *path, const Copy *copy, QmError *error)
+write_copy (const char *path, const Copy *copy, QmError *error)
 {
   char place[PATH_MAX], part[PATH_MAX];
   struct stat info;
@@ -231,9 +231,9 @@ qm_results_adopt (const char *path,
     return status;
   status = copy_all (path, here, &copy, n, error);
   if (status == QM_OK && *n > 0)
-    status = check (path, &copy, error);
+    status = check_readable (path, &copy, error);
   if (status == QM_OK && *n > 0)
-    status = write_file (path, &copy, error);
+    status = write_copy (path, &copy, error);
   qm_results_close (file);
   free (copy.text);
   return status;

@@ -43,17 +43,10 @@ struct QmResultsFile
 };
 
 static QmStatus
-fail (QmError *error, const char *path, const char *what)
+fail_by_errno (QmError *error, const char *path, const char *what)
 {
   return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "%s: %s", what,
                        strerror (errno));
-}
-
-static QmStatus
-out_of_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
 }
 
 /* The name of this host up to its first dot, as a part of a file's name. */
@@ -110,7 +103,7 @@ open_regular (const char *path, int *fd, QmError *error)
   if (*fd < 0 && errno == EEXIST)
     *fd = open (path, flags);
   if (*fd < 0)
-    return fail (error, path, "cannot be opened for writing");
+    return fail_by_errno (error, path, "cannot be opened for writing");
   if (is_new)
     qm_file_synchronize_folder (path);
   if (fstat (*fd, &info) == 0 && S_ISREG (info.st_mode))
@@ -137,7 +130,7 @@ lock (int fd, const char *path, bool wait, bool *busy, QmError *error)
   if (*busy)
     return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
                          "another program is writing results into it");
-  return fail (error, path, "cannot be locked");
+  return fail_by_errno (error, path, "cannot be locked");
 }
 
 /* Whether the file is still the one of that name: another may have taken its
@@ -182,7 +175,7 @@ write_all (int fd, const char *path, const char *text, size_t n, QmError *error)
       if (written < 0 && errno == EINTR)
         continue;
       if (written <= 0)
-        return fail (error, path, "cannot be written");
+        return fail_by_errno (error, path, "cannot be written");
       text += written;
       n -= (size_t) written;
     }
@@ -197,24 +190,27 @@ synchronize (int fd, const char *path, QmError *error)
   do
     result = fsync (fd);
   while (result != 0 && errno == EINTR);
-  return result == 0 ? QM_OK : fail (error, path, "cannot be written");
+  return result == 0 ? QM_OK : fail_by_errno (error, path, "cannot be written");
 }
 
 /* Makes the file end where its last whole line does. */
 static QmStatus
-cut (QmResultsFile *file, QmError *error)
+cut_behind_lines (QmResultsFile *file, QmError *error)
 {
   if (ftruncate (file->fd, file->end) != 0)
-    return fail (error, file->path, "cannot be written");
+    return fail_by_errno (error, file->path, "cannot be written");
   file->length = file->end;
   return QM_OK;
 }
 
 /* Appends `n` bytes behind the last whole line, or nothing. */
 static QmStatus
-append (QmResultsFile *file, const char *text, size_t n, QmError *error)
+append_to_results (QmResultsFile *file,
+                   const char *text,
+                   size_t n,
+                   QmError *error)
 {
-  QmStatus status = cut (file, error);
+  QmStatus status = cut_behind_lines (file, error);
 
   if ((size_t) file->end + n > QM_RESULTS_MAX_BYTES)
     return qm_error_set (error, QM_STATUS_IO, file->path, 0, 0,
@@ -223,7 +219,7 @@ append (QmResultsFile *file, const char *text, size_t n, QmError *error)
   if (status != QM_OK)
     return status;
   if (lseek (file->fd, file->end, SEEK_SET) < 0)
-    return fail (error, file->path, "cannot be written");
+    return fail_by_errno (error, file->path, "cannot be written");
   if (file->unended)
     status = write_all (file->fd, file->path, "\n", 1, error);
   if (status == QM_OK)
@@ -236,7 +232,7 @@ append (QmResultsFile *file, const char *text, size_t n, QmError *error)
       file->length = file->end;
       file->unended = false;
     }
-  else if (cut (file, NULL) == QM_OK)
+  else if (cut_behind_lines (file, NULL) == QM_OK)
     fsync (file->fd);
   return status;
 }
@@ -274,12 +270,12 @@ qm_results_open (const char *path,
   *file = NULL;
   *busy = false;
   if (new == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   new->fd = -1;
   new->path = strdup (path);
   new->content = qm_results_new ();
   if (new->path == NULL || new->content == NULL)
-    status = out_of_memory (error);
+    status = qm_error_no_memory (error);
   if (status == QM_OK && folders)
     status = qm_file_make_folders (path, error);
   if (status == QM_OK)
@@ -395,14 +391,14 @@ write_missing (QmResultsFile *file, QmError *error)
 
   file->content = qm_results_new ();
   if (file->content == NULL)
-    status = out_of_memory (error);
+    status = qm_error_no_memory (error);
   if (status == QM_OK)
     status = read_content (file, error);
   if (status == QM_OK
       && (text = join_missing (known, file->content, &length)) == NULL)
-    status = out_of_memory (error);
+    status = qm_error_no_memory (error);
   if (status == QM_OK && length > 0)
-    status = append (file, text, length, error);
+    status = append_to_results (file, text, length, error);
   if (status == QM_OK)
     status = qm_results_parse (file->content, text, length, file->path, &whole,
                                error);
@@ -523,7 +519,8 @@ append_line (QmResultsFile *file,
   QmError problem = { 0 };
   size_t whole;
   bool lost = regain (file, &problem) != QM_OK;
-  QmStatus status = lost ? QM_OK : append (file, line, length, error);
+  QmStatus status =
+      lost ? QM_OK : append_to_results (file, line, length, error);
 
   if (status == QM_OK)
     status = qm_results_parse (file->content, line, length, file->path, &whole,
@@ -550,7 +547,7 @@ qm_results_append (QmResultsFile *file, const json_t *object, QmError *error)
     {
       free (text);
       qm_results_free (copy);
-      return out_of_memory (error);
+      return qm_error_no_memory (error);
     }
   length = strlen (line);
   line[length++] = '\n';
@@ -587,7 +584,7 @@ qm_results_write (const char *path,
     return status;
   fd = mkstemp (unfinished);
   if (fd < 0)
-    status = fail (error, path, "cannot be written");
+    status = fail_by_errno (error, path, "cannot be written");
   else
     {
       status = write_lines (fd, path, results, n, error);
@@ -595,7 +592,7 @@ qm_results_write (const char *path,
         fchmod (fd, info.st_mode & 0777);
       close (fd);
       if (status == QM_OK && rename (unfinished, place) != 0)
-        status = fail (error, path, "cannot be written");
+        status = fail_by_errno (error, path, "cannot be written");
       if (status == QM_OK)
         qm_file_synchronize_folder (place);
       else

@@ -108,10 +108,10 @@ read_name (Line *line, QmJsonObject *object, const char *name)
 
 /* The index of one of some words, required. */
 static size_t
-read_word (QmJsonObject *object,
-           const char *name,
-           const char *const *words,
-           size_t n)
+read_required_word (QmJsonObject *object,
+                    const char *name,
+                    const char *const *words,
+                    size_t n)
 {
   const char *text = qm_json_string (object, name, true);
   char quoted[QM_QUOTE_BYTES];
@@ -205,7 +205,7 @@ read_time (Line *line)
 }
 
 static void
-read_model (Line *line)
+read_model_of_line (Line *line)
 {
   QmResult *r = line->result;
 
@@ -219,7 +219,7 @@ read_model (Line *line)
 }
 
 static void
-read_device (Line *line)
+read_device_of_line (Line *line)
 {
   QmResult *r = line->result;
   QmJsonObject device;
@@ -343,17 +343,17 @@ read_method (Line *line)
   r->gpus = (int) qm_json_integer (object, "gpus", 1, MAX_GPUS);
   r->nodes = (int) qm_json_integer_or (object, "nodes", 1, MAX_GPUS, 1);
   if (qm_json_has (object, "transport"))
-    r->transport =
-        transport_words[read_word (object, "transport", transport_words,
-                                   N_WORDS (transport_words))];
+    r->transport = transport_words[read_required_word (
+        object, "transport", transport_words, N_WORDS (transport_words))];
   r->settings = read_name (line, object, "settings");
   if (r->settings[strspn (r->settings, letters)] != '\0')
     qm_json_fail (object, "settings", QM_STATUS_INVALID,
                   "is no name of settings");
   r->checkpointing = read_switch (object, "checkpointing");
   r->offloading = read_switch (object, "offloading");
-  r->sharding = sharding_words[read_word (object, "sharding", sharding_words,
-                                          N_WORDS (sharding_words))];
+  r->sharding =
+      sharding_words[read_required_word (object, "sharding", sharding_words,
+                                         N_WORDS (sharding_words))];
   if (r->offloading && strcmp (r->sharding, "none") == 0)
     qm_json_fail (object, "offloading", QM_STATUS_INVALID,
                   "needs a sharding that says how");
@@ -362,8 +362,8 @@ read_method (Line *line)
       qm_json_integer_or (object, "accumulation", 1, MOST_BATCH, 1);
   r->deterministic = qm_json_boolean_or (object, "deterministic", false);
   r->precision =
-      precision_words[read_word (object, "precision", precision_words,
-                                 N_WORDS (precision_words))];
+      precision_words[read_required_word (object, "precision", precision_words,
+                                          N_WORDS (precision_words))];
 }
 
 static void
@@ -403,8 +403,9 @@ read_shortage (Line *line)
   QmJsonObject *object = &line->object;
   QmResult *r = line->result;
 
-  r->host_is_short =
-      read_word (object, "memory", memory_words, N_WORDS (memory_words)) == 1;
+  r->host_is_short = read_required_word (object, "memory", memory_words,
+                                         N_WORDS (memory_words))
+                     == 1;
   r->needs_bytes = qm_json_integer (object, "needs_bytes", 0, MOST_BYTES);
   r->available_bytes =
       qm_json_integer (object, "available_bytes", 0, MOST_BYTES);
@@ -423,11 +424,12 @@ read_fields (Line *line)
     qm_json_fail (object, "schema", QM_STATUS_UNSUPPORTED,
                   "%lld is not known, only %d; it may be of a newer version",
                   (long long) schema, QM_RESULTS_SCHEMA);
-  r->status = (QmResultStatus) read_word (object, "status", status_words,
-                                          N_WORDS (status_words));
+  r->status =
+      (QmResultStatus) read_required_word (object, "status", status_words,
+                                           N_WORDS (status_words));
   read_time (line);
-  read_model (line);
-  read_device (line);
+  read_model_of_line (line);
+  read_device_of_line (line);
   read_machine (line);
   read_engine (line);
   read_method (line);

@@ -179,16 +179,9 @@ difference (json_t *line, json_t *stripped)
   return NULL;
 }
 
-static QmStatus
-out_of_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 /* Appends a line to text that grows. */
 static bool
-append (char **text, size_t *length, json_t *object)
+append_object (char **text, size_t *length, json_t *object)
 {
   char *line = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (12));
   size_t size = line != NULL ? strlen (line) : 0;
@@ -228,8 +221,8 @@ append_result (char **text,
   if (stripped == NULL)
     status = qm_error_set (error, QM_STATUS_INVALID, result->file, result->line,
                            1, "\"%s\" is nothing that can be shared", field);
-  else if (!append (text, length, stripped))
-    status = out_of_memory (error);
+  else if (!append_object (text, length, stripped))
+    status = qm_error_no_memory (error);
   json_decref (stripped);
   json_decref (line);
   return status;
@@ -252,8 +245,8 @@ qm_shared_make (const QmResult *const *results,
     status =
         qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                       "%zu results are not 1 to %d", n, QM_SHARED_MAX_RESULTS);
-  else if (head == NULL || again == NULL || !append (text, length, head))
-    status = out_of_memory (error);
+  else if (head == NULL || again == NULL || !append_object (text, length, head))
+    status = qm_error_no_memory (error);
   for (size_t i = 0; i < n && status == QM_OK; i++)
     status = append_result (text, length, results[i], error);
   /* What nobody could read is not given away. */
@@ -316,7 +309,7 @@ qm_shared_choose (const QmResults *results,
   *n = 0;
   *chosen = calloc (all + 1, sizeof (const QmResult *));
   if (*chosen == NULL)
-    return out_of_memory (error);
+    return qm_error_no_memory (error);
   for (size_t i = 0; i < all; i++)
     if (is_for_others (&list[i], catalog, model))
       (*chosen)[(*n)++] = &list[i];
@@ -484,7 +477,7 @@ qm_shared_read (QmResults *results, const char *path, QmError *error)
   if (text == NULL)
     {
       fclose (stream);
-      return out_of_memory (error);
+      return qm_error_no_memory (error);
     }
   length = fread (text, 1, QM_SHARED_MAX_BYTES + 1, stream);
   status =

@@ -48,7 +48,7 @@ static const QmCsvColumn run_columns[N_RUN] = { { "model", true },
 
 /* Adds an entry of a new id to a list; NULL where the row is wrong. */
 static void *
-add (QmCsvRow *row, QmList *list, const char *id)
+add_entry (QmCsvRow *row, QmList *list, const char *id)
 {
   void *entry;
 
@@ -70,7 +70,7 @@ read_surveyed (QmCsvRow *row, void *data)
 {
   QmStudy *study = data;
   const char *id = qm_csv_text (row, SURVEY_ID, true);
-  QmSurveyed *surveyed = add (row, &study->survey, id);
+  QmSurveyed *surveyed = add_entry (row, &study->survey, id);
 
   if (surveyed == NULL)
     return;
@@ -84,7 +84,7 @@ read_run (QmCsvRow *row, void *data)
 {
   QmStudy *study = data;
   const char *model = qm_csv_id (row, RUN_MODEL);
-  QmOriginalRun *run = add (row, &study->runs, model);
+  QmOriginalRun *run = add_entry (row, &study->runs, model);
 
   if (run == NULL)
     return;
@@ -96,13 +96,13 @@ read_run (QmCsvRow *row, void *data)
 }
 
 static QmStatus
-read_file (const char *data_dir,
-           const char *name,
-           const QmCsvColumn *columns,
-           size_t n_columns,
-           void (*read) (QmCsvRow *row, void *data),
-           QmStudy *study,
-           QmError *error)
+read_study_table (const char *data_dir,
+                  const char *name,
+                  const QmCsvColumn *columns,
+                  size_t n_columns,
+                  void (*read) (QmCsvRow *row, void *data),
+                  QmStudy *study,
+                  QmError *error)
 {
   char path[PATH_MAX], *text = NULL;
   size_t length;
@@ -134,11 +134,11 @@ qm_study_load (const char *data_dir, QmStudy **study, QmError *error)
                          "out of memory");
   qm_list_init (&made->survey, sizeof (QmSurveyed));
   qm_list_init (&made->runs, sizeof (QmOriginalRun));
-  status = read_file (data_dir, "survey.csv", survey_columns, N_SURVEY,
-                      read_surveyed, made, error);
+  status = read_study_table (data_dir, "survey.csv", survey_columns, N_SURVEY,
+                             read_surveyed, made, error);
   if (status == QM_OK)
-    status = read_file (data_dir, "original-runs.csv", run_columns, N_RUN,
-                        read_run, made, error);
+    status = read_study_table (data_dir, "original-runs.csv", run_columns,
+                               N_RUN, read_run, made, error);
   if (status != QM_OK)
     qm_study_free (made);
   else

@@ -15,13 +15,13 @@
 
 /* Reads until the end, into memory that grows from `expected` bytes. */
 static QmStatus
-read_all (int fd,
-          const char *path,
-          size_t expected,
-          size_t most,
-          char **text,
-          size_t *length,
-          QmError *error)
+read_to_end (int fd,
+             const char *path,
+             size_t expected,
+             size_t most,
+             char **text,
+             size_t *length,
+             QmError *error)
 {
   size_t size = expected + 2;
 
@@ -83,7 +83,7 @@ qm_text_read_bytes (
     }
   if (info.st_size >= 0 && (uintmax_t) info.st_size < expected)
     expected = (size_t) info.st_size;
-  status = read_all (fd, path, expected, most, text, length, error);
+  status = read_to_end (fd, path, expected, most, text, length, error);
   close (fd);
   if (status != QM_OK)
     {

@@ -58,15 +58,8 @@ typedef struct Layout
   bool sorted; /* by size, but for what lives at the peak, which is in front */
 } Layout;
 
-static QmStatus
-no_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 static int
-compare (int64_t a, int64_t b)
+compare_offsets (int64_t a, int64_t b)
 {
   return a < b ? -1 : a > b;
 }
@@ -77,10 +70,10 @@ by_size (const void *a, const void *b)
   const QmBuffer *x = a, *y = b;
 
   if (x->bytes != y->bytes)
-    return compare (y->bytes, x->bytes);
+    return compare_offsets (y->bytes, x->bytes);
   if (x->first != y->first)
-    return compare (x->first, y->first);
-  return compare (x->id, y->id);
+    return compare_offsets (x->first, y->first);
+  return compare_offsets (x->id, y->id);
 }
 
 static int
@@ -89,10 +82,10 @@ by_first (const void *a, const void *b)
   const QmBuffer *x = a, *y = b;
 
   if (x->first != y->first)
-    return compare (x->first, y->first);
+    return compare_offsets (x->first, y->first);
   if (x->last != y->last)
-    return compare (y->last, x->last);
-  return compare (x->id, y->id);
+    return compare_offsets (y->last, x->last);
+  return compare_offsets (x->id, y->id);
 }
 
 static int
@@ -101,10 +94,10 @@ by_last (const void *a, const void *b)
   const QmBuffer *x = a, *y = b;
 
   if (x->last != y->last)
-    return compare (y->last, x->last);
+    return compare_offsets (y->last, x->last);
   if (x->first != y->first)
-    return compare (x->first, y->first);
-  return compare (x->id, y->id);
+    return compare_offsets (x->first, y->first);
+  return compare_offsets (x->id, y->id);
 }
 
 static int
@@ -112,7 +105,7 @@ by_offset (const void *a, const void *b)
 {
   const Placed *x = a, *y = b;
 
-  return compare (x->offset, y->offset);
+  return compare_offsets (x->offset, y->offset);
 }
 
 /* So few are sorted sooner one by one than by qsort(). */
@@ -306,7 +299,7 @@ stack (Layout *layout, size_t n)
 }
 
 static bool
-append (Block *block, QmBuffer *buffer)
+append_buffer (Block *block, QmBuffer *buffer)
 {
   if (block->n == block->capacity)
     {
@@ -344,7 +337,7 @@ lay_on_stack (Layout *layout, QmBuffer *buffer)
   sort_by_offset (layout->placed, n);
   buffer->offset = find_gap (buffer, layout->placed, n, floor);
   for (int64_t b = begin; b <= end; b++)
-    if (!append (&layout->blocks[b], buffer))
+    if (!append_buffer (&layout->blocks[b], buffer))
       return false;
   return true;
 }
@@ -468,5 +461,5 @@ qm_arena_lay_out (QmBuffer *buffers,
   free (layout.blocks);
   free (layout.placed);
   free (layout.floor);
-  return ok ? QM_OK : no_memory (error);
+  return ok ? QM_OK : qm_error_no_memory (error);
 }

@@ -97,11 +97,11 @@ move_rows (
 }
 
 static QmValueId
-multiply (QmBuilder *builder,
-          QmValueId x,
-          QmValueId w,
-          QmValueId offsets,
-          QmValueId y)
+multiply_by_expert (QmBuilder *builder,
+                    QmValueId x,
+                    QmValueId w,
+                    QmValueId offsets,
+                    QmValueId y)
 {
   QmNode *node = qm_graph_append (builder->graph, QM_OP_GROUPED_LINEAR);
 
@@ -189,8 +189,8 @@ qm_build_experts (QmBuilder *builder, QmValueId x, const QmExperts *shape)
 
   x = move_rows (builder, QM_OP_GATHER_ROWS, x, &routes,
                  of_type (builder, type, rows, shape->hidden, "rows of x"));
-  x = multiply (builder, x, weights.first, routes.offsets,
-                of_type (builder, type, rows, 2 * inner, "gate, up"));
+  x = multiply_by_expert (builder, x, weights.first, routes.offsets,
+                          of_type (builder, type, rows, 2 * inner, "gate, up"));
   y = of_type (builder, type, rows, inner, "weighted gate");
   node = qm_graph_append (graph, QM_OP_WEIGHTED_GATE);
   node->attributes.activation = qm_build_function (shape->activation);
@@ -200,8 +200,9 @@ qm_build_experts (QmBuilder *builder, QmValueId x, const QmExperts *shape)
   node->inputs[2] = routes.weights;
   node->inputs[3] = routes.rows;
   node->outputs[0] = y;
-  y = multiply (builder, y, weights.last, routes.offsets,
-                of_type (builder, type, rows, shape->hidden, "of experts"));
+  y = multiply_by_expert (builder, y, weights.last, routes.offsets,
+                          of_type (builder, type, rows, shape->hidden,
+                                   "of experts"));
   return move_rows (builder, QM_OP_COMBINE_ROWS, y, &routes,
                     of_type (builder, type, tokens, shape->hidden, "combined"));
 }

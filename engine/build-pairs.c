@@ -76,7 +76,7 @@ one_number (QmBuilder *builder, double begin, const char *name, bool scalar)
 }
 
 static void
-keep (QmBuilder *builder, Side *side, Pairs *pairs, const char *name)
+keep_features (QmBuilder *builder, Side *side, Pairs *pairs, const char *name)
 {
   QmGraph *graph = builder->graph;
   int64_t features;
@@ -100,7 +100,10 @@ keep (QmBuilder *builder, Side *side, Pairs *pairs, const char *name)
 }
 
 static void
-compare (QmBuilder *builder, Side *side, const Side *other, const Pairs *pairs)
+compare_sides (QmBuilder *builder,
+               Side *side,
+               const Side *other,
+               const Pairs *pairs)
 {
   QmGraph *graph = builder->graph;
   const QmAffine all = { .weight = other->all, .bias = QM_NO_VALUE };
@@ -123,10 +126,10 @@ compare (QmBuilder *builder, Side *side, const Side *other, const Pairs *pairs)
 }
 
 static void
-append_loss (QmBuilder *builder,
-             const Side *side,
-             const Side *other,
-             const Pairs *pairs)
+append_pairs_loss (QmBuilder *builder,
+                   const Side *side,
+                   const Side *other,
+                   const Pairs *pairs)
 {
   QmGraph *graph = builder->graph;
   int64_t rows = builder->batch;
@@ -179,14 +182,14 @@ qm_build_pairs (QmBuilder *builder,
     pairs.bias = one_number (builder, bias, "logit_bias", false);
   sides[0].own = qm_build_directions (builder, images, EPSILON);
   sides[1].own = qm_build_directions (builder, texts, EPSILON);
-  keep (builder, &sides[0], &pairs, "features of images");
-  keep (builder, &sides[1], &pairs, "features of texts");
+  keep_features (builder, &sides[0], &pairs, "features of images");
+  keep_features (builder, &sides[1], &pairs, "features of texts");
   await (builder, &pairs);
   for (int i = 0; i < 2; i++)
-    compare (builder, &sides[i], &sides[1 - i], &pairs);
+    compare_sides (builder, &sides[i], &sides[1 - i], &pairs);
   if (isnan (bias))
     await (builder, &pairs);
   for (int i = 0; i < 2 && graph->status == QM_OK; i++)
-    append_loss (builder, &sides[i], &sides[1 - i], &pairs);
+    append_pairs_loss (builder, &sides[i], &sides[1 - i], &pairs);
   graph->logits = sides[0].cosines;
 }

@@ -733,8 +733,7 @@ qm_build_model (const QmModelConfig *config,
 
   builder.graph = *graph = qm_graph_new ();
   if (*graph == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   build_state (&builder);
   builders[config->family](&builder, config);
   (*graph)->block = QM_BLOCK_OF_WRITER;

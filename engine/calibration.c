@@ -223,7 +223,7 @@ read_single (QmCsvRow *row, QmCalibration *calibration, double value)
 }
 
 static void
-read_row (QmCsvRow *row, void *data)
+read_constant_row (QmCsvRow *row, void *data)
 {
   double value = qm_csv_number (row, COLUMN_VALUE, 0, 1e6);
 
@@ -247,7 +247,7 @@ read_row (QmCsvRow *row, void *data)
 
 /* Whether everything was said. */
 static QmStatus
-check (const QmCalibration *calibration, const char *path, QmError *error)
+check_whole (const QmCalibration *calibration, const char *path, QmError *error)
 {
   for (size_t i = 0; i < calibration->n_levels; i++)
     for (int j = 0; j < QM_N_CONSTANTS; j++)
@@ -286,11 +286,11 @@ qm_calibration_load (const char *path,
   status = qm_text_read_file (path, &text, &length, error);
   if (status != QM_OK)
     return status;
-  status = qm_csv_read (text, length, path, columns, N_COLUMNS, &pool, read_row,
-                        calibration, error);
+  status = qm_csv_read (text, length, path, columns, N_COLUMNS, &pool,
+                        read_constant_row, calibration, error);
   qm_pool_clear (&pool);
   free (text);
-  return status == QM_OK ? check (calibration, path, error) : status;
+  return status == QM_OK ? check_whole (calibration, path, error) : status;
 }
 
 int64_t

@@ -29,13 +29,6 @@ typedef struct Check
   QmCheckResult *result;
 } Check;
 
-static QmStatus
-no_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 /* Images of a sample. */
 static int64_t
 images_of (const QmModelConfig *config)
@@ -130,7 +123,7 @@ load_weights (Check *check, QmError *error)
   check->stored =
       calloc (check->plan->graph->n_parameters + 1, sizeof *check->stored);
   if (check->stored == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   status = qm_weights_load (check->plan, check->executor, check->weights,
                             check->options->weights, check->stored, error);
   if (status == QM_OK)
@@ -196,7 +189,7 @@ load_ints (Check *check,
     return status;
   values = malloc ((size_t) (stored->elements + 1) * sizeof *values);
   if (values == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   status = qm_safetensors_read_ints (check->batch, stored,
                                      ignore ? QM_IGNORE_LABEL : 0,
                                      (int32_t) count - 1, values, error);
@@ -227,7 +220,7 @@ load_floats (Check *check,
     return status;
   values = malloc ((size_t) (stored->elements + 1) * sizeof *values);
   if (values == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   status = qm_safetensors_read_floats (check->batch, stored, values, error);
   for (int64_t i = 0; i < stored->elements && status == QM_OK; i++)
     if (!isfinite (values[i]))
@@ -251,7 +244,7 @@ refuse_mask (Check *check, const QmStoredTensor *stored, QmError *error)
     return status;
   values = malloc ((size_t) (stored->elements + 1) * sizeof *values);
   if (values == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   status = qm_safetensors_read_ints (check->batch, stored, 1, 1, values, error);
   free (values);
   if (status == QM_STATUS_INVALID)
@@ -336,7 +329,7 @@ gradients_are_finite (Check *check, bool *finite, QmError *error)
       float *values = malloc ((size_t) (n + 1) * sizeof *values);
 
       if (values == NULL)
-        return no_memory (error);
+        return qm_error_no_memory (error);
       status = qm_executor_read_floats (check->executor,
                                         graph->parameters[i].gradient, values,
                                         error);
@@ -431,7 +424,7 @@ write_result (Check *check, QmError *error)
   QmStatus status = QM_OK;
 
   if (tensors == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   check->result->parameters = graph->n_parameters;
   tensors[0].name = "loss";
   for (size_t i = 1; i < n; i++)
@@ -442,7 +435,7 @@ write_result (Check *check, QmError *error)
       tensors[i].rank = stored->rank;
       memcpy (tensors[i].shape, stored->shape, sizeof stored->shape);
       if (tensors[i].name == NULL)
-        status = no_memory (error);
+        status = qm_error_no_memory (error);
     }
   if (status == QM_OK)
     status = qm_safetensors_write (check->options->out, tensors, n, give_tensor,

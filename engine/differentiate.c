@@ -32,7 +32,7 @@ struct QmGradients
 };
 
 static Owner *
-owner_of (QmGradients *gradients, QmValueId value)
+owner_record (QmGradients *gradients, QmValueId value)
 {
   return &gradients->owners[gradients->graph->values[value].owner];
 }
@@ -93,10 +93,10 @@ find_wanted (QmGradients *gradients, size_t n_nodes)
 
       for (int j = 0; j < QM_OP_MAX_INPUTS; j++)
         if (is_float (graph, node->inputs[j]))
-          wanted |= owner_of (gradients, node->inputs[j])->wanted;
+          wanted |= owner_record (gradients, node->inputs[j])->wanted;
       for (int j = 0; wanted && j < QM_OP_MAX_OUTPUTS; j++)
         if (is_float (graph, node->outputs[j]))
-          owner_of (gradients, node->outputs[j])->wanted = true;
+          owner_record (gradients, node->outputs[j])->wanted = true;
     }
 }
 
@@ -128,7 +128,7 @@ is_whole (const QmGraph *graph, QmValueId view)
 
 /* Adds what is pending to the total. */
 static void
-settle (QmGradients *gradients, Owner *owner)
+settle_gradient (QmGradients *gradients, Owner *owner)
 {
   QmGraph *graph = gradients->graph;
   QmValueId sum;
@@ -159,8 +159,8 @@ qm_gradient_of (QmGradients *gradients, QmValueId output)
 
   if (output == QM_NO_VALUE || gradients->graph->status != QM_OK)
     return QM_NO_VALUE;
-  owner = owner_of (gradients, output);
-  settle (gradients, owner);
+  owner = owner_record (gradients, output);
+  settle_gradient (gradients, owner);
   return qm_graph_same_part (gradients->graph, owner->total, output);
 }
 
@@ -180,7 +180,7 @@ qm_gradient_place (QmGradients *gradients, QmValueId input)
     return QM_NO_VALUE;
   if (owner->apart && owner->total != QM_NO_VALUE)
     return qm_graph_same_part (graph, owner->total, input);
-  settle (gradients, owner);
+  settle_gradient (gradients, owner);
   whole = owner->apart || is_whole (graph, input);
   place = qm_graph_like_owner (graph, id, QM_ROLE_TEMPORARY,
                                graph->values[id].tensor.type, "gradient of");
@@ -219,7 +219,7 @@ qm_gradient_give (QmGradients *gradients, QmValueId input, QmValueId gradient)
 
   if (graph->status != QM_OK || gradient == QM_NO_VALUE || input == QM_NO_VALUE)
     return;
-  owner = owner_of (gradients, input);
+  owner = owner_record (gradients, input);
   if (!owner->wanted)
     return;
   x = &graph->values[input];
@@ -228,9 +228,9 @@ qm_gradient_give (QmGradients *gradients, QmValueId input, QmValueId gradient)
       && x->tensor.type == g->tensor.type && x->room == g->room
       && qm_tensor_same_shape (&x->tensor, &g->tensor))
     {
-      settle (gradients, owner);
+      settle_gradient (gradients, owner);
       owner->pending = gradient;
-      settle (gradients, owner);
+      settle_gradient (gradients, owner);
     }
   else
     append_copy (graph, gradient, qm_gradient_place (gradients, input));
@@ -244,7 +244,7 @@ qm_gradient_of_parameter (QmGradients *gradients, QmValueId value)
 
   if (value == QM_NO_VALUE || graph->status != QM_OK)
     return QM_NO_VALUE;
-  owner = owner_of (gradients, value);
+  owner = owner_record (gradients, value);
   if (owner->parameter_gradient == QM_NO_VALUE)
     qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
                    "%s is used as a weight, but is none",
@@ -311,7 +311,7 @@ add_to_parameters (QmGradients *gradients)
       QmValueId total;
       QmNode *node;
 
-      settle (gradients, owner);
+      settle_gradient (gradients, owner);
       if (owner->parameter_gradient == QM_NO_VALUE
           || owner->total == QM_NO_VALUE)
         continue;

@@ -20,8 +20,7 @@ write_rotary (QmExecutor *executor, const QmRotary *rotary, QmError *error)
   QmStatus status;
 
   if (table == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   for (int64_t j = 0; j < half; j++)
     {
       double turn = qm_rope_turn (&rotary->rope, 2 * half, j);
@@ -54,8 +53,7 @@ write_table (QmExecutor *executor, const QmTable *table, QmError *error)
   QmStatus status;
 
   if (values == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   for (int64_t patch = 0; patch < rows - first; patch++)
     for (int64_t j = 0; j < 2 * quarter; j++)
       {
@@ -132,8 +130,7 @@ write_diffusion (QmExecutor *executor,
   QmStatus status;
 
   if (values == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   fill_schedule (times, values);
   status =
       qm_executor_write_floats (executor, diffusion->schedule, values, error);
@@ -197,8 +194,7 @@ write_resizing (QmExecutor *executor,
   QmStatus status;
 
   if (values == NULL || sides == NULL)
-    status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+    status = qm_error_no_memory (error);
   else
     {
       values[0] = 1;

@@ -31,8 +31,7 @@ write_as (QmExecutor *executor,
                             n * sizeof *from, error);
   converted = malloc (n * qm_type_size (type));
   if (converted == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   qm_floats_store (type, converted, 1, (int64_t) n, from);
   status = qm_device_write (executor->device, executor->stream, to, converted,
                             n * qm_type_size (type), error);
@@ -171,8 +170,7 @@ read_as (QmExecutor *executor,
                            error);
   raw = malloc (bytes);
   if (raw == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   status = qm_device_read (executor->device, executor->stream, raw, from, bytes,
                            error);
   if (status == QM_OK)

@@ -123,8 +123,7 @@ prepare_calls (QmExecutor *executor, QmError *error)
         continue;
       row->calls = calloc (graph->n_nodes + 1, sizeof *row->calls);
       if (row->calls == NULL)
-        return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                             "the host is out of memory");
+        return qm_error_no_memory (error);
       for (size_t i = 0; i < graph->n_nodes; i++)
         if (is_in (r, graph->nodes[i].phase))
           qm_plan_call (executor->plan, &executor->regions, &graph->nodes[i],
@@ -161,7 +160,7 @@ write_state (QmExecutor *executor, QmError *error)
 }
 
 static QmStatus
-begin (QmExecutor *executor, uint64_t seed, QmError *error)
+begin_training (QmExecutor *executor, uint64_t seed, QmError *error)
 {
   QmStatus status = clear_all (executor, error);
 
@@ -184,7 +183,7 @@ qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error)
         return status;
       qm_host_side_clear (executor->side);
     }
-  return begin (executor, seed, error);
+  return begin_training (executor, seed, error);
 }
 
 static QmStatus
@@ -217,8 +216,7 @@ qm_executor_new (const QmPlan *plan,
     return status;
   new = calloc (1, sizeof *new);
   if (new == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   new->plan = plan;
   new->device = device;
   new->communicator = communicator;
@@ -234,7 +232,7 @@ qm_executor_new (const QmPlan *plan,
   if (status == QM_OK)
     status = prepare_calls (new, error);
   if (status == QM_OK)
-    status = begin (new, seed, error);
+    status = begin_training (new, seed, error);
   if (status == QM_OK)
     *executor = new;
   else
@@ -326,7 +324,7 @@ qm_executor_bind (const QmExecutor *executor, QmValueId id)
 }
 
 static QmStatus
-run (QmExecutor *executor, const QmOpCall *call, QmError *error)
+run_one (QmExecutor *executor, const QmOpCall *call, QmError *error)
 {
   switch (call->op)
     {
@@ -367,8 +365,7 @@ finish_on_host (QmExecutor *executor,
     return QM_OK;
   values = malloc (bytes);
   if (values == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   status = qm_device_read (executor->device, executor->stream, values,
                            drawn->data, bytes, error);
   if (status == QM_OK)
@@ -429,7 +426,7 @@ copy_elements (QmExecutor *executor,
     return QM_OK;
   copy.inputs[0] = qm_tensor_dense (from_type, 1, &n, from);
   copy.outputs[0] = qm_tensor_dense (to_type, 1, &n, to);
-  return run (executor, &copy, error);
+  return run_one (executor, &copy, error);
 }
 
 /* A parameter that was drawn goes to where it is read on the device, and what
@@ -459,7 +456,7 @@ put_down (QmExecutor *executor,
 }
 
 static QmStatus
-draw (QmExecutor *executor, size_t index, QmError *error)
+draw_parameter (QmExecutor *executor, size_t index, QmError *error)
 {
   const QmPlan *plan = executor->plan;
   const QmGraph *graph = plan->graph;
@@ -475,7 +472,7 @@ draw (QmExecutor *executor, size_t index, QmError *error)
     call.inputs[0] = qm_executor_bind (executor, graph->rng);
   status = draw_elsewhere (executor, &call.outputs[0], error);
   if (status == QM_OK)
-    status = run (executor, &call, error);
+    status = run_one (executor, &call, error);
   if (status == QM_OK)
     status = finish_on_host (executor, parameter, &call.outputs[0], error);
   return status == QM_OK
@@ -521,7 +518,7 @@ qm_executor_initialise (QmExecutor *executor, QmError *error)
   if (status == QM_OK)
     status = write_rng (executor, 0, error);
   for (size_t i = 0; i < plan->graph->n_parameters && status == QM_OK; i++)
-    status = draw (executor, i, error);
+    status = draw_parameter (executor, i, error);
   if (status == QM_OK)
     status = write_rng (executor, plan->options.rank, error);
   if (status == QM_OK)
@@ -550,7 +547,7 @@ draw_indices (QmExecutor *executor,
   call.attributes.count = count;
   call.inputs[0] = qm_executor_bind (executor, executor->plan->graph->rng);
   call.outputs[0] = qm_executor_bind (executor, value);
-  return run (executor, &call, error);
+  return run_one (executor, &call, error);
 }
 
 /* Numbers from 0 to 1. */
@@ -569,7 +566,7 @@ draw_floats (QmExecutor *executor,
   call.attributes.scale = 1;
   call.inputs[0] = qm_executor_bind (executor, executor->plan->graph->rng);
   call.outputs[0] = qm_executor_bind (executor, value);
-  return run (executor, &call, error);
+  return run_one (executor, &call, error);
 }
 
 QmStatus
@@ -606,12 +603,15 @@ qm_executor_check_others (const QmExecutor *executor, QmError *error)
 }
 
 static QmStatus
-queue (QmExecutor *executor, const QmOpCall *calls, size_t n, QmError *error)
+queue_calls (QmExecutor *executor,
+             const QmOpCall *calls,
+             size_t n,
+             QmError *error)
 {
   QmStatus status = QM_OK;
 
   for (size_t i = 0; i < n && status == QM_OK; i++)
-    status = run (executor, &calls[i], error);
+    status = run_one (executor, &calls[i], error);
   return status;
 }
 
@@ -625,16 +625,16 @@ queue_captured (QmExecutor *executor, QmRow *row, QmError *error)
   if (status != QM_OK)
     return status;
   if ((executor->plan->options.methods & QM_METHOD_COMPILE) == 0)
-    return queue (executor, row->calls, row->n, error);
+    return queue_calls (executor, row->calls, row->n, error);
   if (row->captured != NULL)
     return qm_capture_launch (executor->device, executor->stream, row->captured,
                               error);
-  status = queue (executor, row->calls, row->n, error);
+  status = queue_calls (executor, row->calls, row->n, error);
   if (status == QM_OK)
     status = qm_capture_begin (executor->device, executor->stream, error);
   if (status != QM_OK)
     return status;
-  status = queue (executor, row->calls, row->n, error);
+  status = queue_calls (executor, row->calls, row->n, error);
   ended = qm_capture_end (executor->device, executor->stream, &row->captured,
                           status == QM_OK ? error : NULL);
   return status != QM_OK ? status : ended;
@@ -691,7 +691,7 @@ qm_executor_calls (QmExecutor *executor, QmPhase phase, size_t *n)
 QmStatus
 qm_executor_queue (QmExecutor *executor, const QmOpCall *call, QmError *error)
 {
-  return run (executor, call, error);
+  return run_one (executor, call, error);
 }
 
 QmStatus

@@ -33,11 +33,11 @@ static const Names roberta_names = {
 
 /* Returns the sum of the embeddings; *words is the table of the words. */
 static QmValueId
-embed (QmBuilder *builder,
-       const QmBertConfig *config,
-       bool roberta,
-       const char *prefix,
-       QmValueId *words)
+bert_embeddings (QmBuilder *builder,
+                 const QmBertConfig *config,
+                 bool roberta,
+                 const char *prefix,
+                 QmValueId *words)
 {
   QmGraph *graph = builder->graph;
   QmType type = builder->options->residual;
@@ -63,10 +63,10 @@ embed (QmBuilder *builder,
 }
 
 static QmValueId
-attend (QmBuilder *builder,
-        QmValueId x,
-        const QmBertConfig *config,
-        const char *prefix)
+bert_attention (QmBuilder *builder,
+                QmValueId x,
+                const QmBertConfig *config,
+                const char *prefix)
 {
   const QmNamesOf names = { prefix,
                             { "attention.self.query", "attention.self.key",
@@ -87,16 +87,16 @@ attend (QmBuilder *builder,
 }
 
 static QmValueId
-layer (QmBuilder *builder,
-       QmValueId x,
-       const QmBertConfig *config,
-       const char *prefix)
+bert_layer (QmBuilder *builder,
+            QmValueId x,
+            const QmBertConfig *config,
+            const char *prefix)
 {
   QmType type = builder->options->residual;
   QmType product = builder->options->type;
   int64_t hidden = config->hidden_size, inner = config->intermediate_size;
-  QmValueId y =
-      attend (builder, qm_build_cast (builder, x, product), config, prefix);
+  QmValueId y = bert_attention (builder, qm_build_cast (builder, x, product),
+                                config, prefix);
   QmAffine norm = qm_build_norm_weights (builder, hidden, true, prefix,
                                          "attention.output.LayerNorm");
   QmAffine up = qm_build_linear_weights (builder, inner, hidden, true, prefix,
@@ -162,7 +162,7 @@ qm_build_bert (QmBuilder *builder, const QmModelConfig *model)
   graph->types = qm_graph_like (graph, graph->ids, QM_ROLE_INPUT, QM_TYPE_I32,
                                 "token_type_ids");
   snprintf (prefix, sizeof prefix, "%sembeddings.", names->model);
-  x = embed (builder, config, roberta, prefix, &words);
+  x = bert_embeddings (builder, config, roberta, prefix, &words);
   norm = qm_build_norm_weights (builder, config->hidden_size, true, prefix,
                                 "LayerNorm");
   x = qm_build_dropout (builder,
@@ -175,7 +175,7 @@ qm_build_bert (QmBuilder *builder, const QmModelConfig *model)
       snprintf (prefix, sizeof prefix, "%sencoder.layer.%lld.", names->model,
                 (long long) i);
       qm_graph_begin_block (graph);
-      x = layer (builder, x, config, prefix);
+      x = bert_layer (builder, x, config, prefix);
       qm_graph_end_block (graph, x);
     }
   head (builder, x, config, roberta, words);

@@ -45,7 +45,10 @@ narrow (const QmTower *sizes)
 }
 
 static QmValueId
-attend (QmBuilder *builder, QmValueId x, const Tower *tower, const char *prefix)
+clip_attention (QmBuilder *builder,
+                QmValueId x,
+                const Tower *tower,
+                const char *prefix)
 {
   const QmNamesOf names = {
     prefix, { "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj" }
@@ -126,7 +129,7 @@ build_layers (QmBuilder *builder, QmValueId x, const Tower *tower)
                 (long long) i);
       qm_graph_begin_block (graph);
       y = append_norm (builder, x, tower, prefix, "layer_norm1", type);
-      y = attend (builder, y, tower, prefix);
+      y = clip_attention (builder, y, tower, prefix);
       x = qm_build_residual (builder, x, y);
       y = append_norm (builder, x, tower, prefix, "layer_norm2", type);
       y = append_mlp (builder, y, tower, prefix);
@@ -177,9 +180,9 @@ add_positions (QmBuilder *builder, QmValueId x, QmValueId positions)
 
 /* The products of a convolution that does not overlap, as one linear layer. */
 static QmValueId
-embed_patches (QmBuilder *builder,
-               const QmClipConfig *config,
-               const Tower *tower)
+clip_patches (QmBuilder *builder,
+              const QmClipConfig *config,
+              const Tower *tower)
 {
   int64_t side = config->patch_size, hidden = config->vision.hidden_size;
   /* As LeCun's for SigLIP. */
@@ -217,7 +220,7 @@ embed_images (QmBuilder *builder,
       qm_build_begin (builder, QM_INITIAL_NORMAL,
                       tower->factor / sqrt ((double) hidden));
     }
-  patches = embed_patches (builder, config, tower);
+  patches = clip_patches (builder, config, tower);
   positions =
       qm_build_weight (builder, QM_INITIAL_NORMAL, builder->length, hidden,
                        tower->prefix, "embeddings.position_embedding.weight");
@@ -266,7 +269,10 @@ repeat_probe (QmBuilder *builder, const Tower *tower)
 
 /* Of `rows` rows from `first` on, of a weight that a file has as one. */
 static QmAffine
-part_of (QmBuilder *builder, const QmAffine *all, int64_t first, int64_t rows)
+rows_of_weight (QmBuilder *builder,
+                const QmAffine *all,
+                int64_t first,
+                int64_t rows)
 {
   QmGraph *graph = builder->graph;
   QmAffine part = { .bias = QM_NO_VALUE };
@@ -345,9 +351,9 @@ pool_by_attention (QmBuilder *builder, QmValueId x, const Tower *tower)
   qm_build_begin (builder, begin.initial, begin.amount);
   all.bias = qm_build_weight (builder, QM_INITIAL_ZERO, 3 * hidden, 0, prefix,
                               "attention.in_proj_bias");
-  part = part_of (builder, &all, 0, hidden);
+  part = rows_of_weight (builder, &all, 0, hidden);
   query = qm_build_linear (builder, query, &part);
-  part = part_of (builder, &all, hidden, 2 * hidden);
+  part = rows_of_weight (builder, &all, hidden, 2 * hidden);
   packed = qm_build_linear (builder, x, &part);
   y = attend_once (builder, query, packed, tower->sizes);
   begin = qm_build_glorot (hidden, hidden);

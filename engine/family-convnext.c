@@ -95,12 +95,12 @@ convolve (QmBuilder *builder, const Features *features, const char *prefix)
 
 /* Layer scale and stochastic depth of a branch. */
 static QmValueId
-scale (QmBuilder *builder,
-       const Features *features,
-       QmValueId x,
-       const QmConvnextConfig *config,
-       double drop,
-       const char *prefix)
+scale_branch (QmBuilder *builder,
+              const Features *features,
+              QmValueId x,
+              const QmConvnextConfig *config,
+              double drop,
+              const char *prefix)
 {
   QmGraph *graph = builder->graph;
   bool random = builder->options->dropout && qm_dropout_is_on (drop);
@@ -151,7 +151,7 @@ block (QmBuilder *builder,
 
   y = qm_build_mlp (builder, qm_build_norm (builder, y, &norm, EPSILON), &up,
                     config->activation, &down, 0);
-  y = scale (builder, features, y, config, drop, prefix);
+  y = scale_branch (builder, features, y, config, drop, prefix);
   features->x = qm_build_residual (builder, features->x, y);
 }
 

@@ -217,11 +217,11 @@ losses_of (QmBuilder *builder, int64_t n)
 /* A sum over pairs of a row and what is told of it, times `scale`; `crops` as
  * QM_OP_TEACHER_LOSS counts them. */
 static void
-append_loss (QmBuilder *builder,
-             QmValueId cosines,
-             QmValueId shares,
-             int64_t crops,
-             double scale)
+append_teacher_loss (QmBuilder *builder,
+                     QmValueId cosines,
+                     QmValueId shares,
+                     int64_t crops,
+                     double scale)
 {
   QmGraph *graph = builder->graph;
   QmValueId gradient =
@@ -335,16 +335,17 @@ learn (QmBuilder *builder, const QmModelConfig *model, const Told *told)
   tokens = qm_build_dino_tokens (builder, model, graph->local_pixels);
   take_class_tokens (builder, model, tokens, rows, both);
   graph->logits = append_head (builder, config, &of_classes, rows);
-  append_loss (builder, graph->logits, told->classes, QM_DINO_GLOBAL_CROPS,
-               1 / (pairs * (double) n));
+  append_teacher_loss (builder, graph->logits, told->classes,
+                       QM_DINO_GLOBAL_CROPS, 1 / (pairs * (double) n));
   spread (builder, config, rows);
   if (patches == QM_NO_VALUE || graph->status != QM_OK)
     return;
   patches = append_head (builder, config, &of_patches, patches);
-  append_loss (builder, patches, told->patches, 0,
-               1
-                   / (QM_DINO_GLOBAL_CROPS
-                      * (double) qm_graph_tensor (graph, patches)->shape[0]));
+  append_teacher_loss (
+      builder, patches, told->patches, 0,
+      1
+          / (QM_DINO_GLOBAL_CROPS
+             * (double) qm_graph_tensor (graph, patches)->shape[0]));
 }
 
 void

@@ -35,7 +35,10 @@ linear_weights (QmBuilder *builder,
 }
 
 static QmValueId
-norm (QmBuilder *builder, const Layer *layer, QmValueId x, const char *name)
+dino_norm (QmBuilder *builder,
+           const Layer *layer,
+           QmValueId x,
+           const char *name)
 {
   const QmDinoConfig *config = layer->config;
   QmAffine weights = qm_build_norm_weights (builder, config->hidden_size, true,
@@ -138,7 +141,10 @@ project (QmBuilder *builder,
 }
 
 static QmValueId
-attend (QmBuilder *builder, const Layer *layer, QmValueId x, QmValueId table)
+dino_attention (QmBuilder *builder,
+                const Layer *layer,
+                QmValueId x,
+                QmValueId table)
 {
   const QmDinoConfig *config = layer->config;
   int64_t hidden = config->hidden_size;
@@ -187,7 +193,7 @@ gate (QmBuilder *builder, const Layer *layer, QmValueId x)
 }
 
 static QmValueId
-feed_forward (QmBuilder *builder, const Layer *layer, QmValueId x)
+dino_mlp (QmBuilder *builder, const Layer *layer, QmValueId x)
 {
   const QmDinoConfig *config = layer->config;
   int64_t hidden = config->hidden_size, inner = config->intermediate_size;
@@ -212,10 +218,10 @@ feed_forward (QmBuilder *builder, const Layer *layer, QmValueId x)
 /* The products of a convolution that does not overlap, as one linear layer;
  * names begin with `prefix`. */
 static QmValueId
-embed_patches (QmBuilder *builder,
-               const QmDinoConfig *config,
-               QmValueId pixels,
-               const char *prefix)
+dino_patches (QmBuilder *builder,
+              const QmDinoConfig *config,
+              QmValueId pixels,
+              const char *prefix)
 {
   int64_t side = config->patch_size;
   QmAffine projection =
@@ -317,10 +323,10 @@ resize (QmBuilder *builder,
 }
 
 static QmValueId
-positions (QmBuilder *builder,
-           const QmModelConfig *model,
-           int64_t side,
-           const char *prefix)
+dino_positions (QmBuilder *builder,
+                const QmModelConfig *model,
+                int64_t side,
+                const char *prefix)
 {
   const QmDinoConfig *config = &model->dino;
   int64_t from = config->image_size / config->patch_size;
@@ -335,11 +341,11 @@ positions (QmBuilder *builder,
 }
 
 static QmValueId
-embed (QmBuilder *builder,
-       const QmModelConfig *model,
-       QmValueId pixels,
-       bool newer,
-       const char *prefix)
+dino_embeddings (QmBuilder *builder,
+                 const QmModelConfig *model,
+                 QmValueId pixels,
+                 bool newer,
+                 const char *prefix)
 {
   const QmDinoConfig *config = &model->dino;
   QmGraph *graph = builder->graph;
@@ -351,15 +357,15 @@ embed (QmBuilder *builder,
   QmNode *node;
 
   if (!newer)
-    position =
-        positions (builder, model, side_of (builder, config, pixels), prefix);
+    position = dino_positions (builder, model,
+                               side_of (builder, config, pixels), prefix);
   if (registers > 0)
     others = token_weights (builder, config,
                             newer ? QM_INITIAL_NORMAL : QM_INITIAL_ZERO,
                             registers, prefix, "register_tokens");
   snprintf (name, sizeof name, "%sembeddings.patch_embeddings.%s", prefix,
             newer ? "" : "projection.");
-  patches = hide (builder, embed_patches (builder, config, pixels, name));
+  patches = hide (builder, dino_patches (builder, config, pixels, name));
   y = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->residual, 2,
                       (int64_t[]){ builder->batch * builder->length, hidden },
                       "embeddings");
@@ -442,9 +448,10 @@ build_layers (QmBuilder *builder,
       snprintf (layer.alias, sizeof layer.alias, "%s%s", newer ? "model." : "",
                 layer.prefix);
       qm_graph_begin_block (builder->graph);
-      y = attend (builder, &layer, norm (builder, &layer, x, "norm1"), table);
+      y = dino_attention (builder, &layer,
+                          dino_norm (builder, &layer, x, "norm1"), table);
       x = add_scaled (builder, &layer, x, y, "layer_scale1");
-      y = feed_forward (builder, &layer, norm (builder, &layer, x, "norm2"));
+      y = dino_mlp (builder, &layer, dino_norm (builder, &layer, x, "norm2"));
       x = add_scaled (builder, &layer, x, y, "layer_scale2");
       qm_graph_end_block (builder->graph, x);
     }
@@ -470,7 +477,7 @@ qm_build_dino_tokens (QmBuilder *builder,
     return QM_NO_VALUE;
   builder->batch = qm_graph_tensor (builder->graph, pixels)->shape[0];
   builder->length = side * side + 1 + config->registers;
-  x = embed (builder, model, pixels, newer, prefix);
+  x = dino_embeddings (builder, model, pixels, newer, prefix);
   table = newer ? angles (builder, config, side) : QM_NO_VALUE;
   x = build_layers (builder, x, config, newer, prefix, table);
   last = qm_build_norm_weights (builder, config->hidden_size, true, prefix,

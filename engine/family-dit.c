@@ -54,7 +54,7 @@ typedef struct Noise
 } Noise;
 
 static Noise
-draw (QmBuilder *builder, const QmDitConfig *config)
+draw_noise (QmBuilder *builder, const QmDitConfig *config)
 {
   QmGraph *graph = builder->graph;
   bool given = !builder->options->dropout;
@@ -225,7 +225,9 @@ build_block (QmBuilder *builder,
 /* The products of a convolution that does not overlap, as one linear layer, and
  * places, which are constants. */
 static QmValueId
-embed (QmBuilder *builder, const QmDitConfig *config, const Noise *drawn)
+dit_embeddings (QmBuilder *builder,
+                const QmDitConfig *config,
+                const Noise *drawn)
 {
   QmGraph *graph = builder->graph;
   int64_t side = config->patch_size, across = config->image_size / side;
@@ -267,7 +269,9 @@ embed (QmBuilder *builder, const QmDitConfig *config, const Noise *drawn)
 
 /* The loss is a mean over micro-batches of as many images each. */
 static void
-append_loss (QmBuilder *builder, const QmDitConfig *config, const Noise *drawn)
+append_noise_loss (QmBuilder *builder,
+                   const QmDitConfig *config,
+                   const Noise *drawn)
 {
   QmGraph *graph = builder->graph;
   int64_t rows = builder->batch * builder->length;
@@ -294,7 +298,10 @@ append_loss (QmBuilder *builder, const QmDitConfig *config, const Noise *drawn)
 }
 
 static QmValueId
-end (QmBuilder *builder, QmValueId x, QmValueId told, const QmDitConfig *config)
+dit_end (QmBuilder *builder,
+         QmValueId x,
+         QmValueId told,
+         const QmDitConfig *config)
 {
   int64_t side = config->patch_size;
   QmValueId vectors =
@@ -323,8 +330,8 @@ qm_build_dit (QmBuilder *builder, const QmModelConfig *model)
   graph->classes =
       builder->options->dropout ? config->classes : qm_dit_class_rows (config);
   declare_constants (builder);
-  drawn = draw (builder, config);
-  x = embed (builder, config, &drawn);
+  drawn = draw_noise (builder, config);
+  x = dit_embeddings (builder, config, &drawn);
   told = condition (builder, config, &drawn);
   for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
     {
@@ -335,7 +342,7 @@ qm_build_dit (QmBuilder *builder, const QmModelConfig *model)
       x = build_block (builder, x, told, config, prefix);
       qm_graph_end_block (graph, x);
     }
-  graph->logits = end (builder, x, told, config);
+  graph->logits = dit_end (builder, x, told, config);
   if (graph->status == QM_OK)
-    append_loss (builder, config, &drawn);
+    append_noise_loss (builder, config, &drawn);
 }

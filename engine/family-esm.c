@@ -9,12 +9,12 @@
 #define HIDDEN_SHARE (0.15 * 0.8)
 
 static QmValueId
-norm (QmBuilder *builder,
-      QmValueId x,
-      const QmEsmConfig *config,
-      const char *prefix,
-      const char *name,
-      QmType type)
+esm_norm (QmBuilder *builder,
+          QmValueId x,
+          const QmEsmConfig *config,
+          const char *prefix,
+          const char *name,
+          QmType type)
 {
   QmAffine weights =
       qm_build_norm_weights (builder, config->hidden_size, true, prefix, name);
@@ -23,7 +23,7 @@ norm (QmBuilder *builder,
 }
 
 static QmValueId
-embed (QmBuilder *builder, const QmEsmConfig *config, QmValueId words)
+esm_embeddings (QmBuilder *builder, const QmEsmConfig *config, QmValueId words)
 {
   QmGraph *graph = builder->graph;
   QmType type = builder->options->residual;
@@ -44,15 +44,15 @@ embed (QmBuilder *builder, const QmEsmConfig *config, QmValueId words)
       x = y;
     }
   if (config->norm_embeddings)
-    x = norm (builder, x, config, "esm.embeddings.", "layer_norm", type);
+    x = esm_norm (builder, x, config, "esm.embeddings.", "layer_norm", type);
   return x;
 }
 
 static QmValueId
-attend (QmBuilder *builder,
-        QmValueId x,
-        const QmEsmConfig *config,
-        const char *prefix)
+esm_attention (QmBuilder *builder,
+               QmValueId x,
+               const QmEsmConfig *config,
+               const char *prefix)
 {
   const QmNamesOf names = { prefix,
                             { "attention.self.query", "attention.self.key",
@@ -73,10 +73,10 @@ attend (QmBuilder *builder,
 }
 
 static QmValueId
-feed_forward (QmBuilder *builder,
-              QmValueId x,
-              const QmEsmConfig *config,
-              const char *prefix)
+esm_mlp (QmBuilder *builder,
+         QmValueId x,
+         const QmEsmConfig *config,
+         const char *prefix)
 {
   int64_t hidden = config->hidden_size, inner = config->intermediate_size;
   QmAffine up = qm_build_linear_weights (builder, inner, hidden, true, prefix,
@@ -89,21 +89,21 @@ feed_forward (QmBuilder *builder,
 }
 
 static QmValueId
-layer (QmBuilder *builder,
-       QmValueId x,
-       const QmModelConfig *model,
-       int64_t index,
-       const char *prefix)
+esm_layer (QmBuilder *builder,
+           QmValueId x,
+           const QmModelConfig *model,
+           int64_t index,
+           const char *prefix)
 {
   const QmEsmConfig *config = &model->esm;
   QmType product = builder->options->type;
   QmValueId y =
-      norm (builder, x, config, prefix, "attention.LayerNorm", product);
+      esm_norm (builder, x, config, prefix, "attention.LayerNorm", product);
 
-  x = qm_build_residual (builder, x, attend (builder, y, config, prefix));
-  y = norm (builder, x, config, prefix, "LayerNorm", product);
-  return qm_build_residual (builder, x,
-                            feed_forward (builder, y, config, prefix));
+  x = qm_build_residual (builder, x,
+                         esm_attention (builder, y, config, prefix));
+  y = esm_norm (builder, x, config, prefix, "LayerNorm", product);
+  return qm_build_residual (builder, x, esm_mlp (builder, y, config, prefix));
 }
 
 static void
@@ -122,8 +122,8 @@ head (QmBuilder *builder,
                                    "lm_head.decoder.weight", NULL);
   x = qm_build_activation (builder, qm_build_linear (builder, x, &dense),
                            QM_ACTIVATION_GELU);
-  x = norm (builder, x, config, "lm_head.", "layer_norm",
-            builder->options->type);
+  x = esm_norm (builder, x, config, "lm_head.", "layer_norm",
+                builder->options->type);
   qm_build_loss (builder, x, words, bias, false);
 }
 
@@ -137,10 +137,10 @@ qm_build_esm (QmBuilder *builder, const QmModelConfig *model)
   words =
       qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
                              "esm.embeddings.word_embeddings.weight", NULL);
-  x = embed (builder, config, words);
+  x = esm_embeddings (builder, config, words);
   x = qm_build_layers (builder, x, model, config->layers, "esm.encoder.layer.",
-                       layer);
-  x = norm (builder, x, config, "esm.encoder.", "emb_layer_norm_after",
-            builder->options->type);
+                       esm_layer);
+  x = esm_norm (builder, x, config, "esm.encoder.", "emb_layer_norm_after",
+                builder->options->type);
   head (builder, x, config, words);
 }

@@ -41,10 +41,10 @@ rotate (QmBuilder *builder, QmValueId packed, const QmGptNeoxConfig *config)
 }
 
 static QmValueId
-attend (QmBuilder *builder,
-        QmValueId x,
-        const QmGptNeoxConfig *config,
-        const char *prefix)
+gpt_neox_attention (QmBuilder *builder,
+                    QmValueId x,
+                    const QmGptNeoxConfig *config,
+                    const char *prefix)
 {
   QmAttentionShape shape = { .heads = config->heads,
                              .hidden = config->hidden_size,
@@ -70,7 +70,7 @@ attend (QmBuilder *builder,
 }
 
 static QmValueId
-feed_forward (QmBuilder *builder,
+gpt_neox_mlp (QmBuilder *builder,
               QmValueId x,
               const QmGptNeoxConfig *config,
               const char *prefix)
@@ -87,11 +87,11 @@ feed_forward (QmBuilder *builder,
 }
 
 static QmValueId
-layer (QmBuilder *builder,
-       QmValueId x,
-       const QmModelConfig *model,
-       int64_t index,
-       const char *prefix)
+gpt_neox_layer (QmBuilder *builder,
+                QmValueId x,
+                const QmModelConfig *model,
+                int64_t index,
+                const char *prefix)
 {
   const QmGptNeoxConfig *config = &model->gpt_neox;
   double epsilon = config->layer_norm_eps;
@@ -100,20 +100,20 @@ layer (QmBuilder *builder,
   QmAffine after = qm_build_norm_weights (builder, config->hidden_size, true,
                                           prefix, "post_attention_layernorm");
   QmValueId attended =
-      attend (builder, qm_build_norm (builder, x, &before, epsilon), config,
-              prefix);
+      gpt_neox_attention (builder, qm_build_norm (builder, x, &before, epsilon),
+                          config, prefix);
   QmValueId sum, y;
 
   if (config->parallel_residual)
     {
-      y = feed_forward (builder, qm_build_norm (builder, x, &after, epsilon),
+      y = gpt_neox_mlp (builder, qm_build_norm (builder, x, &after, epsilon),
                         config, prefix);
       sum = qm_build_residual (builder, x, attended);
     }
   else
     {
       sum = qm_build_residual (builder, x, attended);
-      y = feed_forward (builder, qm_build_norm (builder, sum, &after, epsilon),
+      y = gpt_neox_mlp (builder, qm_build_norm (builder, sum, &after, epsilon),
                         config, prefix);
     }
   return qm_build_residual (builder, sum, y);
@@ -136,7 +136,7 @@ qm_build_gpt_neox (QmBuilder *builder, const QmModelConfig *model)
                                             builder->options->residual),
                         config->hidden_dropout);
   x = qm_build_layers (builder, x, model, config->layers, "gpt_neox.layers.",
-                       layer);
+                       gpt_neox_layer);
   norm = qm_build_norm_weights (builder, config->hidden_size, true, "gpt_neox.",
                                 "final_layer_norm");
   x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);

@@ -26,11 +26,11 @@ linear_weights (QmBuilder *builder,
 }
 
 static QmValueId
-norm (QmBuilder *builder,
-      QmValueId x,
-      const QmGpt2Config *config,
-      const char *prefix,
-      const char *name)
+gpt2_norm (QmBuilder *builder,
+           QmValueId x,
+           const QmGpt2Config *config,
+           const char *prefix,
+           const char *name)
 {
   QmAffine weights =
       qm_build_norm_weights (builder, config->hidden_size, true, prefix, name);
@@ -39,11 +39,11 @@ norm (QmBuilder *builder,
 }
 
 static QmValueId
-attend (QmBuilder *builder,
-        QmValueId x,
-        const QmGpt2Config *config,
-        int64_t index,
-        const char *prefix)
+gpt2_attention (QmBuilder *builder,
+                QmValueId x,
+                const QmGpt2Config *config,
+                int64_t index,
+                const char *prefix)
 {
   int64_t hidden = config->hidden_size;
   QmHeads heads = { .scale = 1,
@@ -66,10 +66,10 @@ attend (QmBuilder *builder,
 }
 
 static QmValueId
-feed_forward (QmBuilder *builder,
-              QmValueId x,
-              const QmGpt2Config *config,
-              const char *prefix)
+gpt2_mlp (QmBuilder *builder,
+          QmValueId x,
+          const QmGpt2Config *config,
+          const char *prefix)
 {
   QmAffine up = linear_weights (builder, config->intermediate_size,
                                 config->hidden_size, prefix, "mlp.c_fc");
@@ -82,20 +82,19 @@ feed_forward (QmBuilder *builder,
 }
 
 static QmValueId
-layer (QmBuilder *builder,
-       QmValueId x,
-       const QmModelConfig *model,
-       int64_t index,
-       const char *prefix)
+gpt2_layer (QmBuilder *builder,
+            QmValueId x,
+            const QmModelConfig *model,
+            int64_t index,
+            const char *prefix)
 {
   const QmGpt2Config *config = &model->gpt2;
-  QmValueId y = norm (builder, x, config, prefix, "ln_1");
+  QmValueId y = gpt2_norm (builder, x, config, prefix, "ln_1");
 
   x = qm_build_residual (builder, x,
-                         attend (builder, y, config, index, prefix));
-  y = norm (builder, x, config, prefix, "ln_2");
-  return qm_build_residual (builder, x,
-                            feed_forward (builder, y, config, prefix));
+                         gpt2_attention (builder, y, config, index, prefix));
+  y = gpt2_norm (builder, x, config, prefix, "ln_2");
+  return qm_build_residual (builder, x, gpt2_mlp (builder, y, config, prefix));
 }
 
 void
@@ -119,8 +118,8 @@ qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model)
                                              places, -1, type));
   x = qm_build_dropout (builder, x, config->embedding_dropout);
   x = qm_build_layers (builder, x, model, config->layers, "transformer.h.",
-                       layer);
-  x = norm (builder, x, config, "transformer.", "ln_f");
+                       gpt2_layer);
+  x = gpt2_norm (builder, x, config, "transformer.", "ln_f");
   qm_build_next_token (builder, x, words, config->tie_word_embeddings,
                        "lm_head.weight", NULL);
 }

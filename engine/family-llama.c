@@ -45,11 +45,11 @@ norm_weights (QmBuilder *builder,
 }
 
 static QmValueId
-norm (QmBuilder *builder,
-      QmValueId x,
-      const QmLlamaConfig *config,
-      const char *prefix,
-      const char *name)
+llama_norm (QmBuilder *builder,
+            QmValueId x,
+            const QmLlamaConfig *config,
+            const char *prefix,
+            const char *name)
 {
   QmAffine weights =
       norm_weights (builder, config, config->hidden_size, prefix, name);
@@ -89,11 +89,11 @@ build_normed (QmBuilder *builder,
 }
 
 static QmValueId
-attend (QmBuilder *builder,
-        QmValueId x,
-        const QmLlamaConfig *config,
-        int64_t index,
-        const char *prefix)
+llama_attention (QmBuilder *builder,
+                 QmValueId x,
+                 const QmLlamaConfig *config,
+                 int64_t index,
+                 const char *prefix)
 {
   bool windowed = qm_layers_have (config->windowed, index);
   int64_t width = config->head_size;
@@ -135,10 +135,10 @@ attend (QmBuilder *builder,
 }
 
 static QmValueId
-feed_forward (QmBuilder *builder,
-              QmValueId x,
-              const QmLlamaConfig *config,
-              const char *prefix)
+llama_mlp (QmBuilder *builder,
+           QmValueId x,
+           const QmLlamaConfig *config,
+           const char *prefix)
 {
   int64_t inner = config->intermediate_size;
   char gate[96], up[96];
@@ -206,7 +206,7 @@ enter (QmBuilder *builder,
        const Half *half)
 {
   return half->before != NULL
-             ? norm (builder, x, config, prefix, half->before)
+             ? llama_norm (builder, x, config, prefix, half->before)
              : qm_build_cast (builder, x, builder->options->type);
 }
 
@@ -219,16 +219,16 @@ leave (QmBuilder *builder,
        const Half *half)
 {
   if (half->after != NULL)
-    y = norm (builder, y, config, prefix, half->after);
+    y = llama_norm (builder, y, config, prefix, half->after);
   return qm_build_residual (builder, x, y);
 }
 
 static QmValueId
-layer (QmBuilder *builder,
-       QmValueId x,
-       const QmModelConfig *model,
-       int64_t index,
-       const char *prefix)
+llama_layer (QmBuilder *builder,
+             QmValueId x,
+             const QmModelConfig *model,
+             int64_t index,
+             const char *prefix)
 {
   const QmLlamaConfig *config = &model->llama;
   static const Half halves[][2] = {
@@ -243,16 +243,16 @@ layer (QmBuilder *builder,
   const Half *half = halves[config->norms];
   QmValueId y = enter (builder, x, config, prefix, &half[0]);
 
-  y = attend (builder, y, config, index, prefix);
+  y = llama_attention (builder, y, config, index, prefix);
   x = leave (builder, x, y, config, prefix, &half[0]);
   y = enter (builder, x, config, prefix, &half[1]);
   y = has_experts (config, index) ? experts (builder, y, model, prefix)
-                                  : feed_forward (builder, y, config, prefix);
+                                  : llama_mlp (builder, y, config, prefix);
   return leave (builder, x, y, config, prefix, &half[1]);
 }
 
 static QmValueId
-scale (QmBuilder *builder, QmValueId x, int64_t hidden)
+scale_embeddings (QmBuilder *builder, QmValueId x, int64_t hidden)
 {
   QmValueId factor = filled (builder, hidden, sqrt ((double) hidden), "scale");
   QmValueId y = qm_graph_like (builder->graph, x, QM_ROLE_TEMPORARY,
@@ -293,12 +293,12 @@ qm_build_llama (QmBuilder *builder, const QmModelConfig *model)
   x = qm_build_embedding (builder, graph->ids, words, config->pad_token_id,
                           builder->options->residual);
   if (config->scaled_embeddings)
-    x = scale (builder, x, config->hidden_size);
+    x = scale_embeddings (builder, x, config->hidden_size);
   begin_loads (builder, config);
   x = qm_build_layers (builder, x, model, config->layers, "model.layers.",
-                       layer);
+                       llama_layer);
   qm_build_balance (builder, config->balance);
-  x = norm (builder, x, config, "model.", "norm");
+  x = llama_norm (builder, x, config, "model.", "norm");
   qm_build_next_token (builder, x, words, config->tie_word_embeddings,
                        "lm_head.weight", NULL);
 }

@@ -39,11 +39,11 @@ hide (QmBuilder *builder, const QmMaeConfig *config)
 
 /* Positions of all patches, as `slot` of the tables. */
 static QmValueId
-positions (QmBuilder *builder,
-           int slot,
-           int64_t side,
-           int64_t features,
-           const char *name)
+mae_positions (QmBuilder *builder,
+               int slot,
+               int64_t side,
+               int64_t features,
+               const char *name)
 {
   QmGraph *graph = builder->graph;
   QmValueId value =
@@ -68,7 +68,7 @@ token_weights (QmBuilder *builder, int64_t features, const char *name)
 /* The products of a convolution that does not overlap, as one linear layer,
  * whose weights begin as those of one (Glorot and Bengio 2010, uniform). */
 static QmValueId
-embed_patches (QmBuilder *builder, const QmMaeConfig *config, const Mask *mask)
+mae_patches (QmBuilder *builder, const QmMaeConfig *config, const Mask *mask)
 {
   int64_t side = config->patch_size, hidden = config->hidden_size;
   int64_t elements = config->channels * side * side;
@@ -85,14 +85,14 @@ embed_patches (QmBuilder *builder, const QmMaeConfig *config, const Mask *mask)
 }
 
 static QmValueId
-embed (QmBuilder *builder, const QmMaeConfig *config, const Mask *mask)
+mae_embeddings (QmBuilder *builder, const QmMaeConfig *config, const Mask *mask)
 {
   QmGraph *graph = builder->graph;
   int64_t hidden = config->hidden_size;
   QmValueId token = token_weights (builder, hidden, "vit.embeddings.cls_token");
-  QmValueId position = positions (builder, 0, mask->side, hidden,
-                                  "vit.embeddings.position_embeddings");
-  QmValueId patches = embed_patches (builder, config, mask);
+  QmValueId position = mae_positions (builder, 0, mask->side, hidden,
+                                      "vit.embeddings.position_embeddings");
+  QmValueId patches = mae_patches (builder, config, mask);
   QmValueId y =
       qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->residual, 2,
                       (int64_t[]){ builder->batch * builder->length, hidden },
@@ -109,10 +109,10 @@ embed (QmBuilder *builder, const QmMaeConfig *config, const Mask *mask)
 
 /* All tokens of the decoder. */
 static QmValueId
-restore (QmBuilder *builder,
-         QmValueId x,
-         const QmMaeConfig *config,
-         const Mask *mask)
+restore_order (QmBuilder *builder,
+               QmValueId x,
+               const QmMaeConfig *config,
+               const Mask *mask)
 {
   QmGraph *graph = builder->graph;
   int64_t hidden = config->decoder_hidden_size;
@@ -120,8 +120,8 @@ restore (QmBuilder *builder,
       qm_build_linear_weights (builder, hidden, config->hidden_size, true,
                                "decoder.", "decoder_embed");
   QmValueId token = token_weights (builder, hidden, "decoder.mask_token");
-  QmValueId position =
-      positions (builder, 1, mask->side, hidden, "decoder.decoder_pos_embed");
+  QmValueId position = mae_positions (builder, 1, mask->side, hidden,
+                                      "decoder.decoder_pos_embed");
   QmValueId y =
       qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->residual, 2,
                       (int64_t[]){ builder->batch * builder->length, hidden },
@@ -140,7 +140,9 @@ restore (QmBuilder *builder,
 
 /* The loss is a mean over micro-batches of as many hidden patches each. */
 static void
-append_loss (QmBuilder *builder, const QmMaeConfig *config, const Mask *mask)
+append_patch_loss (QmBuilder *builder,
+                   const QmMaeConfig *config,
+                   const Mask *mask)
 {
   QmGraph *graph = builder->graph;
   int64_t rows = builder->batch * builder->length;
@@ -184,7 +186,8 @@ encode (QmBuilder *builder, const QmMaeConfig *config, const Mask *mask)
   QmAffine norm;
 
   builder->length = mask->keeps + 1;
-  x = qm_build_vit_layers (builder, embed (builder, config, mask), &layers);
+  x = qm_build_vit_layers (builder, mae_embeddings (builder, config, mask),
+                           &layers);
   norm = qm_build_norm_weights (builder, config->hidden_size, true, "vit.",
                                 "layernorm");
   return qm_build_norm (builder, x, &norm, config->layer_norm_eps);
@@ -211,7 +214,7 @@ decode (QmBuilder *builder,
   QmAffine norm, head;
 
   builder->length = mask->all + 1;
-  x = qm_build_vit_layers (builder, restore (builder, x, config, mask),
+  x = qm_build_vit_layers (builder, restore_order (builder, x, config, mask),
                            &layers);
   norm = qm_build_norm_weights (builder, config->decoder_hidden_size, true,
                                 "decoder.", "decoder_norm");
@@ -233,5 +236,5 @@ qm_build_mae (QmBuilder *builder, const QmModelConfig *model)
   mask = hide (builder, config);
   graph->logits =
       decode (builder, encode (builder, config, &mask), config, &mask);
-  append_loss (builder, config, &mask);
+  append_patch_loss (builder, config, &mask);
 }

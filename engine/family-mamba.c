@@ -160,10 +160,10 @@ scan (QmBuilder *builder,
 }
 
 static QmValueId
-mix (QmBuilder *builder,
-     QmValueId x,
-     const QmMambaConfig *config,
-     const char *prefix)
+mamba_mixer (QmBuilder *builder,
+             QmValueId x,
+             const QmMambaConfig *config,
+             const char *prefix)
 {
   int64_t inner = config->inner_size;
   QmConvolutionShape shape = { .height = 1,
@@ -221,11 +221,12 @@ qm_build_mamba (QmBuilder *builder, const QmModelConfig *model)
       norm = norm_weights (builder, config->hidden_size, prefix, "norm.weight");
       snprintf (prefix, sizeof prefix, "backbone.layers.%lld.mixer.",
                 (long long) i);
-      x = qm_build_add (
-          builder, x,
-          mix (builder, qm_build_norm (builder, x, &norm, config->norm_eps),
-               config, prefix),
-          type);
+      x = qm_build_add (builder, x,
+                        mamba_mixer (builder,
+                                     qm_build_norm (builder, x, &norm,
+                                                    config->norm_eps),
+                                     config, prefix),
+                        type);
       qm_graph_end_block (graph, x);
     }
   norm =

@@ -7,12 +7,12 @@
 #include <stdio.h>
 
 static QmValueId
-norm (QmBuilder *builder,
-      QmValueId x,
-      const QmModernBertConfig *config,
-      const char *prefix,
-      const char *name,
-      QmType type)
+modernbert_norm (QmBuilder *builder,
+                 QmValueId x,
+                 const QmModernBertConfig *config,
+                 const char *prefix,
+                 const char *name,
+                 QmType type)
 {
   QmAffine weights = qm_build_norm_weights (builder, config->hidden_size,
                                             config->norm_bias, prefix, name);
@@ -21,11 +21,11 @@ norm (QmBuilder *builder,
 }
 
 static QmValueId
-attend (QmBuilder *builder,
-        QmValueId x,
-        const QmModernBertConfig *config,
-        int64_t index,
-        const char *prefix)
+modernbert_attention (QmBuilder *builder,
+                      QmValueId x,
+                      const QmModernBertConfig *config,
+                      int64_t index,
+                      const char *prefix)
 {
   bool windowed = qm_layers_have (config->windowed, index);
   int64_t hidden = config->hidden_size, n = config->heads, width = hidden / n;
@@ -51,10 +51,10 @@ attend (QmBuilder *builder,
 }
 
 static QmValueId
-feed_forward (QmBuilder *builder,
-              QmValueId x,
-              const QmModernBertConfig *config,
-              const char *prefix)
+modernbert_mlp (QmBuilder *builder,
+                QmValueId x,
+                const QmModernBertConfig *config,
+                const char *prefix)
 {
   int64_t hidden = config->hidden_size, inner = config->intermediate_size;
   QmAffine up = qm_build_linear_weights (builder, 2 * inner, hidden,
@@ -71,23 +71,23 @@ feed_forward (QmBuilder *builder,
 /* The first layer has no norm before its attention: that of the embeddings is
  * just before it. */
 static QmValueId
-layer (QmBuilder *builder,
-       QmValueId x,
-       const QmModelConfig *model,
-       int64_t index,
-       const char *prefix)
+modernbert_layer (QmBuilder *builder,
+                  QmValueId x,
+                  const QmModelConfig *model,
+                  int64_t index,
+                  const char *prefix)
 {
   const QmModernBertConfig *config = &model->modernbert;
   QmType product = builder->options->type;
-  QmValueId y = index == 0
-                    ? qm_build_cast (builder, x, product)
-                    : norm (builder, x, config, prefix, "attn_norm", product);
+  QmValueId y = index == 0 ? qm_build_cast (builder, x, product)
+                           : modernbert_norm (builder, x, config, prefix,
+                                              "attn_norm", product);
 
-  x = qm_build_residual (builder, x,
-                         attend (builder, y, config, index, prefix));
-  y = norm (builder, x, config, prefix, "mlp_norm", product);
+  x = qm_build_residual (
+      builder, x, modernbert_attention (builder, y, config, index, prefix));
+  y = modernbert_norm (builder, x, config, prefix, "mlp_norm", product);
   return qm_build_residual (builder, x,
-                            feed_forward (builder, y, config, prefix));
+                            modernbert_mlp (builder, y, config, prefix));
 }
 
 static void
@@ -104,7 +104,8 @@ head (QmBuilder *builder,
 
   x = qm_build_activation (builder, qm_build_linear (builder, x, &dense),
                            config->head_activation);
-  x = norm (builder, x, config, "head.", "norm", builder->options->type);
+  x = modernbert_norm (builder, x, config, "head.", "norm",
+                       builder->options->type);
   if (!config->tie_word_embeddings)
     words = qm_build_vocab_weight (builder, config->vocab_size, hidden,
                                    "decoder.weight", NULL);
@@ -128,10 +129,11 @@ qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model)
                              "model.embeddings.tok_embeddings.weight", NULL);
   x = qm_build_embedding (builder, graph->ids, words, config->pad_token_id,
                           type);
-  x = norm (builder, x, config, "model.embeddings.", "norm", type);
+  x = modernbert_norm (builder, x, config, "model.embeddings.", "norm", type);
   x = qm_build_dropout (builder, x, config->embedding_dropout);
   x = qm_build_layers (builder, x, model, config->layers, "model.layers.",
-                       layer);
-  x = norm (builder, x, config, "model.", "final_norm", builder->options->type);
+                       modernbert_layer);
+  x = modernbert_norm (builder, x, config, "model.", "final_norm",
+                       builder->options->type);
   head (builder, x, config, words);
 }

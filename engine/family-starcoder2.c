@@ -5,11 +5,11 @@
 #include <math.h>
 
 static QmValueId
-norm (QmBuilder *builder,
-      QmValueId x,
-      const QmStarcoder2Config *config,
-      const char *prefix,
-      const char *name)
+starcoder2_norm (QmBuilder *builder,
+                 QmValueId x,
+                 const QmStarcoder2Config *config,
+                 const char *prefix,
+                 const char *name)
 {
   QmAffine weights =
       qm_build_norm_weights (builder, config->hidden_size, true, prefix, name);
@@ -18,10 +18,10 @@ norm (QmBuilder *builder,
 }
 
 static QmValueId
-attend (QmBuilder *builder,
-        QmValueId x,
-        const QmStarcoder2Config *config,
-        const char *prefix)
+starcoder2_attention (QmBuilder *builder,
+                      QmValueId x,
+                      const QmStarcoder2Config *config,
+                      const char *prefix)
 {
   int64_t hidden = config->hidden_size, width = hidden / config->heads;
   bool windowed = config->window > 0 && config->window < builder->length;
@@ -41,10 +41,10 @@ attend (QmBuilder *builder,
 }
 
 static QmValueId
-feed_forward (QmBuilder *builder,
-              QmValueId x,
-              const QmStarcoder2Config *config,
-              const char *prefix)
+starcoder2_mlp (QmBuilder *builder,
+                QmValueId x,
+                const QmStarcoder2Config *config,
+                const char *prefix)
 {
   int64_t hidden = config->hidden_size, inner = config->intermediate_size;
   QmAffine up = qm_build_linear_weights (builder, inner, hidden,
@@ -58,19 +58,20 @@ feed_forward (QmBuilder *builder,
 }
 
 static QmValueId
-layer (QmBuilder *builder,
-       QmValueId x,
-       const QmModelConfig *model,
-       int64_t index,
-       const char *prefix)
+starcoder2_layer (QmBuilder *builder,
+                  QmValueId x,
+                  const QmModelConfig *model,
+                  int64_t index,
+                  const char *prefix)
 {
   const QmStarcoder2Config *config = &model->starcoder2;
-  QmValueId y = norm (builder, x, config, prefix, "input_layernorm");
+  QmValueId y = starcoder2_norm (builder, x, config, prefix, "input_layernorm");
 
-  x = qm_build_residual (builder, x, attend (builder, y, config, prefix));
-  y = norm (builder, x, config, prefix, "post_attention_layernorm");
+  x = qm_build_residual (builder, x,
+                         starcoder2_attention (builder, y, config, prefix));
+  y = starcoder2_norm (builder, x, config, prefix, "post_attention_layernorm");
   return qm_build_residual (builder, x,
-                            feed_forward (builder, y, config, prefix));
+                            starcoder2_mlp (builder, y, config, prefix));
 }
 
 void
@@ -88,8 +89,8 @@ qm_build_starcoder2 (QmBuilder *builder, const QmModelConfig *model)
                           builder->options->residual);
   x = qm_build_dropout (builder, x, config->embedding_dropout);
   x = qm_build_layers (builder, x, model, config->layers, "model.layers.",
-                       layer);
-  x = norm (builder, x, config, "model.", "norm");
+                       starcoder2_layer);
+  x = starcoder2_norm (builder, x, config, "model.", "norm");
   qm_build_next_token (builder, x, words, config->tie_word_embeddings,
                        "lm_head.weight", NULL);
 }

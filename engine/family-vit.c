@@ -40,7 +40,7 @@ norm_weights (QmBuilder *builder, const Layer *layer, const char *name)
 }
 
 static QmValueId
-attend (QmBuilder *builder, QmValueId x, const Layer *layer)
+vit_attention (QmBuilder *builder, QmValueId x, const Layer *layer)
 {
   const QmNamesOf names = { layer->prefix,
                             { "attention.attention.query",
@@ -79,7 +79,8 @@ build_layer (QmBuilder *builder, QmValueId x, const Layer *layer)
 
   x = qm_build_residual (
       builder, x,
-      attend (builder, qm_build_norm (builder, x, &before, epsilon), layer));
+      vit_attention (builder, qm_build_norm (builder, x, &before, epsilon),
+                     layer));
   return qm_build_residual (
       builder, x,
       qm_build_mlp (builder, qm_build_norm (builder, x, &after, epsilon), &up,
@@ -107,7 +108,7 @@ qm_build_vit_layers (QmBuilder *builder, QmValueId x, const QmVitLayers *layers)
 
 /* The products of a convolution that does not overlap, as one linear layer. */
 static QmValueId
-embed_patches (QmBuilder *builder, const QmVitConfig *config)
+vit_patches (QmBuilder *builder, const QmVitConfig *config)
 {
   int64_t side = config->patch_size;
   QmAffine projection =
@@ -122,7 +123,7 @@ embed_patches (QmBuilder *builder, const QmVitConfig *config)
 }
 
 static QmValueId
-embed (QmBuilder *builder, const QmVitConfig *config)
+vit_embeddings (QmBuilder *builder, const QmVitConfig *config)
 {
   QmGraph *graph = builder->graph;
   int64_t hidden = config->hidden_size;
@@ -134,7 +135,7 @@ embed (QmBuilder *builder, const QmVitConfig *config)
       qm_build_parameter (builder, QM_INITIAL_NORMAL, type, 3,
                           (int64_t[]){ 1, builder->length, hidden },
                           "vit.embeddings.position_embeddings");
-  QmValueId patches = embed_patches (builder, config);
+  QmValueId patches = vit_patches (builder, config);
   QmValueId y =
       qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->residual, 2,
                       (int64_t[]){ builder->batch * builder->length, hidden },
@@ -176,7 +177,7 @@ qm_build_vit (QmBuilder *builder, const QmModelConfig *model)
   builder->length = side * side + 1;
   qm_build_image_inputs (builder, config->channels, config->image_size);
   qm_build_class_inputs (builder);
-  x = qm_build_vit_layers (builder, embed (builder, config), &layers);
+  x = qm_build_vit_layers (builder, vit_embeddings (builder, config), &layers);
   norm = qm_build_norm_weights (builder, hidden, true, "vit.", "layernorm");
   x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
   x = qm_graph_view (graph, x, 2, (int64_t[]){ builder->batch, hidden },

@@ -5,7 +5,7 @@
 #include "engine/differentiate.h"
 
 static QmNode *
-append (QmGraph *graph, QmOp op, const QmNode *forward)
+append_backward (QmGraph *graph, QmOp op, const QmNode *forward)
 {
   QmNode *node = qm_graph_append (graph, op);
 
@@ -44,7 +44,7 @@ one_rule (QmGradients *g,
 
   if (dx == QM_NO_VALUE)
     return;
-  backward = append (graph, op, node);
+  backward = append_backward (graph, op, node);
   backward->inputs[0] = dy;
   backward->inputs[1] = second;
   backward->inputs[2] = third;
@@ -182,7 +182,7 @@ gate_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   QmValueId dy = qm_gradient_of (g, node->outputs[0]);
   QmValueId dgate = qm_gradient_place_or_scratch (g, node->inputs[0]);
   QmValueId dup = qm_gradient_place_or_scratch (g, node->inputs[1]);
-  QmNode *backward = append (graph, QM_OP_GATE_BACKWARD, node);
+  QmNode *backward = append_backward (graph, QM_OP_GATE_BACKWARD, node);
 
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[0];
@@ -205,7 +205,7 @@ append_matmul (QmGraph *graph,
                QmValueId b,
                QmValueId c)
 {
-  QmNode *node = append (graph, QM_OP_MATMUL, forward);
+  QmNode *node = append_backward (graph, QM_OP_MATMUL, forward);
 
   node->attributes.causal = causal;
   node->inputs[0] = a;
@@ -264,7 +264,7 @@ attention_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 
   for (int i = 0; i < 3; i++)
     places[i] = qm_gradient_place_or_scratch (g, node->inputs[i]);
-  backward = append (graph, QM_OP_ATTENTION_BACKWARD, node);
+  backward = append_backward (graph, QM_OP_ATTENTION_BACKWARD, node);
   backward->inputs[0] = dout;
   for (int i = 0; i < 3; i++)
     {
@@ -354,7 +354,7 @@ layer_norm_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   place_branches (g, graph, node, branches);
   for (int i = 0; i < 4; i++)
     weights[i] = gradient_of_weights (g, graph, node->inputs[slots[i]]);
-  backward = append (graph, QM_OP_LAYER_NORM_BACKWARD, node);
+  backward = append_backward (graph, QM_OP_LAYER_NORM_BACKWARD, node);
   backward->inputs[0] = dy;
   backward->inputs[1] = x;
   backward->inputs[2] = node->inputs[1];
@@ -377,7 +377,7 @@ embedding_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
   QmValueId dy = qm_gradient_of (g, node->outputs[0]);
   QmValueId dw = qm_gradient_of_parameter (g, node->inputs[1]);
-  QmNode *backward = append (graph, QM_OP_EMBEDDING_BACKWARD, node);
+  QmNode *backward = append_backward (graph, QM_OP_EMBEDDING_BACKWARD, node);
 
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[0];
@@ -412,7 +412,7 @@ class_token_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
         if (sums[i] != QM_NO_VALUE)
           qm_graph_append (graph, QM_OP_FILL)->outputs[0] = sums[i];
       }
-  backward = append (graph, QM_OP_CLASS_TOKEN_BACKWARD, node);
+  backward = append_backward (graph, QM_OP_CLASS_TOKEN_BACKWARD, node);
   backward->inputs[0] = dy;
   backward->outputs[0] = dx;
   for (int i = 1; i < 4; i++)
@@ -425,7 +425,8 @@ restore_tokens_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   QmValueId dy = qm_gradient_of (g, node->outputs[0]);
   QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
   QmValueId dtoken = qm_gradient_of_parameter (g, node->inputs[1]);
-  QmNode *backward = append (graph, QM_OP_RESTORE_TOKENS_BACKWARD, node);
+  QmNode *backward =
+      append_backward (graph, QM_OP_RESTORE_TOKENS_BACKWARD, node);
 
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[2];
@@ -444,7 +445,7 @@ hide_rows_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 
   if (dx != QM_NO_VALUE)
     {
-      backward = append (graph, QM_OP_HIDE_ROWS, node);
+      backward = append_backward (graph, QM_OP_HIDE_ROWS, node);
       backward->inputs[0] = dy;
       backward->inputs[1] = node->inputs[1];
       backward->outputs[0] = dx;
@@ -457,7 +458,7 @@ hide_rows_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
       graph, QM_ROLE_TEMPORARY, qm_graph_tensor (graph, dy)->type, 2,
       (int64_t[]){ shape[0] * shape[1], qm_graph_tensor (graph, dy)->shape[1] },
       "gradient of hidden rows");
-  backward = append (graph, QM_OP_PICK_ROWS, node);
+  backward = append_backward (graph, QM_OP_PICK_ROWS, node);
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[3];
   backward->outputs[0] = picked;
@@ -483,7 +484,8 @@ depthwise_conv_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
   QmValueId dw = qm_gradient_of_parameter (g, node->inputs[1]);
   QmValueId dbias = qm_gradient_of_parameter (g, node->inputs[2]);
-  QmNode *backward = append (graph, QM_OP_DEPTHWISE_CONV_BACKWARD, node);
+  QmNode *backward =
+      append_backward (graph, QM_OP_DEPTHWISE_CONV_BACKWARD, node);
 
   backward->inputs[0] = dy;
   for (int i = 0; i < 3; i++)
@@ -502,7 +504,7 @@ layer_scale_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   qm_gradient_give (g, node->inputs[2], dy);
   dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
   dgamma = gradient_of_weights (g, graph, node->inputs[1]);
-  backward = append (graph, QM_OP_LAYER_SCALE_BACKWARD, node);
+  backward = append_backward (graph, QM_OP_LAYER_SCALE_BACKWARD, node);
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[0];
   backward->inputs[2] = node->inputs[1];
@@ -516,7 +518,7 @@ pool_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
   QmValueId dy = qm_gradient_of (g, node->outputs[0]);
   QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
-  QmNode *backward = append (graph, QM_OP_POOL_BACKWARD, node);
+  QmNode *backward = append_backward (graph, QM_OP_POOL_BACKWARD, node);
 
   backward->inputs[0] = dy;
   backward->outputs[0] = dx;
@@ -537,7 +539,7 @@ selective_scan_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
                 : node->inputs[i] == QM_NO_VALUE
                     ? QM_NO_VALUE
                     : qm_gradient_place_or_scratch (g, node->inputs[i]);
-  backward = append (graph, QM_OP_SELECTIVE_SCAN_BACKWARD, node);
+  backward = append_backward (graph, QM_OP_SELECTIVE_SCAN_BACKWARD, node);
   backward->inputs[0] = dy;
   for (int i = 0; i < 8; i++)
     {
@@ -573,7 +575,7 @@ weighted_gate_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 
   for (int i = 0; i < 3; i++)
     places[i] = qm_gradient_place_or_scratch (g, node->inputs[i]);
-  backward = append (graph, QM_OP_WEIGHTED_GATE_BACKWARD, node);
+  backward = append_backward (graph, QM_OP_WEIGHTED_GATE_BACKWARD, node);
   backward->inputs[0] = dy;
   for (int i = 0; i < 4; i++)
     backward->inputs[1 + i] = node->inputs[i];
@@ -590,14 +592,14 @@ grouped_linear_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 
   if (dx != QM_NO_VALUE)
     {
-      backward = append (graph, QM_OP_GROUPED_INPUT_GRAD, node);
+      backward = append_backward (graph, QM_OP_GROUPED_INPUT_GRAD, node);
       backward->inputs[0] = dy;
       backward->inputs[1] = node->inputs[1];
       backward->inputs[2] = node->inputs[2];
       backward->outputs[0] = dx;
     }
   dx = qm_gradient_of_parameter (g, node->inputs[1]);
-  backward = append (graph, QM_OP_GROUPED_WEIGHT_GRAD, node);
+  backward = append_backward (graph, QM_OP_GROUPED_WEIGHT_GRAD, node);
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[0];
   backward->inputs[2] = node->inputs[2];
@@ -613,7 +615,7 @@ expert_load_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 
   if (dlogits == QM_NO_VALUE)
     return;
-  backward = append (graph, QM_OP_EXPERT_LOAD_BACKWARD, node);
+  backward = append_backward (graph, QM_OP_EXPERT_LOAD_BACKWARD, node);
   backward->inputs[0] = dload;
   backward->inputs[1] = node->inputs[0];
   backward->outputs[0] = dlogits;

@@ -116,7 +116,7 @@ qm_graph_fail (QmGraph *graph, QmStatus status, const char *format, ...)
 }
 
 static void
-out_of_memory (QmGraph *graph)
+fail_for_memory (QmGraph *graph)
 {
   qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
 }
@@ -134,7 +134,7 @@ grow (QmGraph *graph, void *array, size_t n, size_t *capacity, size_t size)
   larger = realloc (array, wanted * size);
   if (larger == NULL)
     {
-      out_of_memory (graph);
+      fail_for_memory (graph);
       return NULL;
     }
   *capacity = wanted;
@@ -195,7 +195,7 @@ new_owner (QmGraph *graph,
   value.name = qm_pool_string (&graph->strings, name);
   value.room = count_elements (rank, shape);
   if (value.name == NULL)
-    out_of_memory (graph);
+    fail_for_memory (graph);
   if (value.room < 0)
     qm_graph_fail (graph, QM_STATUS_UNSUPPORTED, "%s is too large", name);
   if (graph->status != QM_OK)
@@ -243,7 +243,7 @@ qm_graph_padded_columns (QmGraph *graph,
  * others, for which printf() would take longer than all else.  Returns its end.
  */
 static char *
-append_text (char *end, const char *name, const char *text)
+append_to_name (char *end, const char *name, const char *text)
 {
   size_t room = MAX_NAME - 1 - (size_t) (end - name), length = strlen (text);
 
@@ -266,8 +266,8 @@ qm_graph_like_owner (
     return QM_NO_VALUE;
   tensor = graph->values[owner].tensor;
   room = graph->values[owner].room;
-  append_text (append_text (append_text (name, name, what), name, " "), name,
-               graph->values[owner].name);
+  append_to_name (append_to_name (append_to_name (name, name, what), name, " "),
+                  name, graph->values[owner].name);
   id = new_owner (graph, role, type, tensor.rank, tensor.shape, name);
   if (id != QM_NO_VALUE)
     {
@@ -276,6 +276,12 @@ qm_graph_like_owner (
       graph->values[id].room = room;
     }
   return id;
+}
+
+QmValueId
+qm_graph_owner (const QmGraph *graph, QmValueId value)
+{
+  return value == QM_NO_VALUE ? QM_NO_VALUE : graph->values[value].owner;
 }
 
 QmValueId
@@ -393,7 +399,7 @@ qm_graph_parameter (QmGraph *graph,
   if (parameters == NULL || parameter.name == NULL
       || (alias != NULL && parameter.alias == NULL))
     {
-      out_of_memory (graph);
+      fail_for_memory (graph);
       return;
     }
   parameters[graph->n_parameters++] = parameter;
@@ -430,7 +436,7 @@ qm_graph_packed (QmGraph *graph, const char *name)
   newest = &graph->parameters[graph->n_parameters - 1];
   newest->packed = qm_pool_string (&graph->strings, name);
   if (newest->packed == NULL)
-    out_of_memory (graph);
+    fail_for_memory (graph);
 }
 
 void
@@ -586,8 +592,7 @@ qm_graph_check (const QmGraph *graph, QmError *error)
   char *written = calloc (graph->n_values + 1, 1);
 
   if (written == NULL)
-    status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+    status = qm_error_no_memory (error);
   for (size_t i = 0; status == QM_OK && i < graph->n_values; i++)
     written[i] = graph->values[i].role != QM_ROLE_TEMPORARY;
   for (size_t i = 0; status == QM_OK && i < graph->n_nodes; i++)

@@ -222,6 +222,9 @@ QmValueId qm_graph_like_owner (QmGraph *graph,
                                QmType type,
                                const char *what);
 
+/* The owner that a value is or is a view of; QM_NO_VALUE of none. */
+QmValueId qm_graph_owner (const QmGraph *graph, QmValueId value);
+
 /* The view of the owner `target` that `view` is of its own owner. */
 QmValueId qm_graph_same_part (QmGraph *graph, QmValueId target, QmValueId view);
 

@@ -29,8 +29,7 @@ qm_host_side_plan_update (QmHostSide *side, QmError *error)
   side->n_updating = plan->n_host_parts;
   side->updating = calloc (side->n_updating, sizeof *side->updating);
   if (side->updating == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   for (size_t i = 0; i < side->n_updating; i++)
     {
       QmUpdating *part = &side->updating[i];

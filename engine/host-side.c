@@ -279,7 +279,7 @@ qm_host_side_run (QmHostSide *side, const QmOpCall *call, QmError *error)
 
 /* Takes memory of the host; `bytes` 0: none. */
 static QmStatus
-take (uint64_t bytes, void *memory, QmError *error)
+take_host_memory (uint64_t bytes, void *memory, QmError *error)
 {
   void *taken = bytes > 0 ? qm_host_memory_new ((size_t) bytes) : NULL;
 
@@ -292,7 +292,7 @@ take (uint64_t bytes, void *memory, QmError *error)
 }
 
 static QmStatus
-take_all (QmHostSide *side, QmError *error)
+take_all_host_memory (QmHostSide *side, QmError *error)
 {
   const QmHostMemory *host = &side->plan->host;
   uint64_t available = side->plan->options.host_bytes;
@@ -308,19 +308,19 @@ take_all (QmHostSide *side, QmError *error)
                          "offloading needs %.1f GiB of the host's memory, and "
                          "there are %.1f GiB",
                          (double) wanted / 0x1p30, (double) available / 0x1p30);
-  status = take (host->states, &side->master, error);
+  status = take_host_memory (host->states, &side->master, error);
   if (status == QM_OK)
-    status = take (host->states, &side->m, error);
+    status = take_host_memory (host->states, &side->m, error);
   if (status == QM_OK)
-    status = take (host->states, &side->v, error);
+    status = take_host_memory (host->states, &side->v, error);
   if (status == QM_OK && side->plan->recipe.ema_decay > 0)
-    status = take (host->states, &side->average, error);
+    status = take_host_memory (host->states, &side->average, error);
   if (status == QM_OK)
-    status = take (host->gradients, &side->gradients, error);
+    status = take_host_memory (host->gradients, &side->gradients, error);
   if (status == QM_OK)
-    status = take (host->weights, &side->weights, error);
+    status = take_host_memory (host->weights, &side->weights, error);
   if (status == QM_OK)
-    status = take (host->staging, &side->staging, error);
+    status = take_host_memory (host->staging, &side->staging, error);
   if (status != QM_OK)
     return status;
   for (int i = 0; i < QM_HOST_SLOTS; i++)
@@ -418,8 +418,7 @@ plan_sending (QmHostSide *side, size_t index, int *slot, QmError *error)
   unit->sendings = calloc (unit->n + 1, sizeof *unit->sendings);
   unit->arrivals = calloc (unit->n + 1, sizeof *unit->arrivals);
   if (unit->sendings == NULL || unit->arrivals == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   for (size_t i = 0; i < unit->n; i++)
     {
       QmSending *sending = &unit->sendings[i];
@@ -466,8 +465,7 @@ make_tables (QmHostSide *side, QmError *error)
   side->fetched = calloc (units->n_fetched + 1, sizeof *side->fetched);
   if (side->sending != NULL && side->fetched != NULL)
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
+  return qm_error_no_memory (error);
 }
 
 QmStatus
@@ -483,8 +481,7 @@ qm_host_side_new (const QmPlan *plan,
 
   *side = NULL;
   if (new == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   new->plan = plan;
   new->regions = regions;
   new->device = device;
@@ -493,7 +490,7 @@ qm_host_side_new (const QmPlan *plan,
   if (status == QM_OK)
     status = make_threads (new, error);
   if (status == QM_OK)
-    status = take_all (new, error);
+    status = take_all_host_memory (new, error);
   if (status == QM_OK)
     status = plan_sendings (new, error);
   if (status == QM_OK)

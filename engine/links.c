@@ -48,7 +48,7 @@ queue_collective (const Timing *t, QmError *error)
 }
 
 static QmStatus
-queue (const Timing *t, QmError *error)
+queue_timed (const Timing *t, QmError *error)
 {
   if (t->communicator != NULL)
     return queue_collective (t, error);
@@ -65,7 +65,7 @@ time_calls (const Timing *t, int n, double *seconds, QmError *error)
   QmStatus status = qm_event_record (t->device, t->stream, t->begin, error);
 
   for (int i = 0; i < n && status == QM_OK; i++)
-    status = queue (t, error);
+    status = queue_timed (t, error);
   if (status == QM_OK)
     status = qm_event_record (t->device, t->stream, t->end, error);
   if (status == QM_OK)
@@ -146,8 +146,7 @@ qm_links_host (QmDevice *device,
 
   *rates = (QmHostRates){ 0, 0 };
   if (t.host == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   status = qm_host_pin (device, t.host, bytes, error);
   for (int up = 0; up < 2 && status == QM_OK; up++)
     {

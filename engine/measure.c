@@ -2,11 +2,11 @@
 
 #include "engine/measure.h"
 
+#include "data/clock.h"
 #include "engine/executor.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 /* Two of each before the clock: the first is queued call by call, the second is
  * the first launch of what was captured. */
@@ -121,15 +121,6 @@ add_time (QmTimes *times, double seconds, int64_t before)
   times->most = fmax (times->most, seconds);
 }
 
-static double
-now (void)
-{
-  struct timespec time = { 0 };
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
 static bool
 offloads (const Measurement *m)
 {
@@ -177,10 +168,10 @@ time_samples (Measurement *m,
   if (status == QM_OK)
     status = qm_event_elapsed (m->device, m->events[0], m->events[n], &unused,
                                error);
-  ended = now ();
+  ended = qm_clock ();
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
-  m->rest = now () - ended;
+  m->rest = qm_clock () - ended;
   for (int i = 0; i < n && status == QM_OK; i++)
     {
       double seconds = 0;
@@ -220,18 +211,18 @@ queue_pass (Measurement *m, int64_t index, bool last, QmError *error)
 static QmStatus
 warm_up_once (Measurement *m, QmError *error)
 {
-  double begin = now (), between;
+  double begin = qm_clock (), between;
   QmStatus status = qm_executor_update (m->executor, error);
 
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
-  between = now ();
+  between = qm_clock ();
   m->update = between - begin;
   if (status == QM_OK)
     status = run_last (m->executor, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
-  m->pass = now () - between;
+  m->pass = qm_clock () - between;
   if (status == QM_OK)
     status = agree_on_most (m, &m->pass, 1, error);
   m->last = m->pass;
@@ -257,7 +248,7 @@ busy_until (const Measurement *m, double end)
 {
   int64_t whole = m->heated < IN_FLIGHT ? m->heated : IN_FLIGHT - 1;
 
-  return now () + (double) whole * m->pass >= end;
+  return qm_clock () + (double) whole * m->pass >= end;
 }
 
 /* Keeps a GPU busy with passes until `seconds` after `begin`: none that is the
@@ -326,12 +317,12 @@ static QmStatus
 warm_up_other (Measurement *m, bool *chose, QmError *error)
 {
   uint64_t choices = qm_device_choices (m->device);
-  double begin = now ();
+  double begin = qm_clock ();
   QmStatus status = run_pass (m->executor, error);
 
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
-  m->pass = now () - begin;
+  m->pass = qm_clock () - begin;
   *chose = qm_device_choices (m->device) > choices;
   if (status == QM_OK)
     status = any_of_them (m, chose, error);
@@ -354,7 +345,7 @@ try_other (Measurement *m, QmError *error)
 }
 
 static QmStatus
-judge (Measurement *m, bool *cut, QmError *error)
+try_last (Measurement *m, bool *cut, QmError *error)
 {
   QmStatus status = is_cut (m, cut, error);
 
@@ -375,32 +366,32 @@ warm_up_passes (
   bool chose = qm_device_choices (m->device) > choices, again, tells;
   bool enough = m->options->brief && m->pass > SECONDS_OF_LONG_PASS;
 
-  *tuned = now ();
+  *tuned = qm_clock ();
   *busy = *tuned - (enough ? m->pass : 0);
   if (status == QM_OK)
     status = any_of_them (m, &chose, error);
   again = chose || !enough;
   tells = !chose && m->pass > SECONDS_TO_JUDGE;
   if (status == QM_OK && tells)
-    status = judge (m, cut, error);
+    status = try_last (m, cut, error);
   if (status == QM_OK && again && !*cut)
     status = warm_up_once (m, error);
-  return status == QM_OK && !tells ? judge (m, cut, error) : status;
+  return status == QM_OK && !tells ? try_last (m, cut, error) : status;
 }
 
 static QmStatus
 warm_up (Measurement *m, QmPhases *phases, bool *cut, QmError *error)
 {
-  double begin = now (), seconds = seconds_of_heat (m, begin), tuned, busy;
+  double begin = qm_clock (), seconds = seconds_of_heat (m, begin), tuned, busy;
   QmStatus status = warm_up_passes (m, &tuned, &busy, cut, error);
 
   phases->tune = tuned - begin;
   /* While the host updated, the GPU was idle. */
   if (offloads (m))
-    busy = now () - m->pass;
+    busy = qm_clock () - m->pass;
   if (status == QM_OK && !*cut)
     status = heat (m, busy, seconds, error);
-  phases->warm_up = now () - begin - phases->tune;
+  phases->warm_up = qm_clock () - begin - phases->tune;
   return status;
 }
 
@@ -531,7 +522,7 @@ run_step (Measurement *m, double *seconds, QmError *error)
 
 /* Draws weights and data. */
 static QmStatus
-draw (Measurement *m, QmError *error)
+draw_training (Measurement *m, QmError *error)
 {
   QmStatus status = qm_executor_initialise (m->executor, error);
 
@@ -549,7 +540,7 @@ validate (Measurement *m, QmMeasureResult *result, QmError *error)
   if (m->options->validate > 0)
     status = qm_executor_restart (m->executor, m->options->seed, error);
   if (status == QM_OK && m->options->validate > 0)
-    status = draw (m, error);
+    status = draw_training (m, error);
 
   for (int64_t i = 0; i < m->options->validate && status == QM_OK; i++)
     {
@@ -566,9 +557,9 @@ validate (Measurement *m, QmMeasureResult *result, QmError *error)
 }
 
 static QmStatus
-prepare (Measurement *m, QmPhases *phases, QmError *error)
+prepare_executor (Measurement *m, QmPhases *phases, QmError *error)
 {
-  double begin = now ();
+  double begin = qm_clock ();
   QmStatus status =
       qm_executor_new (m->plan, m->device, m->options->communicator,
                        m->options->seed, &m->executor, error);
@@ -577,12 +568,12 @@ prepare (Measurement *m, QmPhases *phases, QmError *error)
     status = qm_event_create (m->device, &m->events[i], error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
-  phases->allocate = now () - begin;
+  phases->allocate = qm_clock () - begin;
   if (status == QM_OK)
-    status = draw (m, error);
+    status = draw_training (m, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
-  phases->initialise = now () - begin - phases->allocate;
+  phases->initialise = qm_clock () - begin - phases->allocate;
   return status;
 }
 
@@ -601,7 +592,7 @@ look_at_memory (Measurement *m, QmMeasureResult *result)
 
 /* What follows from the times. */
 static void
-conclude (Measurement *m, QmMeasureResult *result)
+conclude_times (Measurement *m, QmMeasureResult *result)
 {
   const QmPlan *plan = m->plan;
   const QmWatch *watch = &result->watch;
@@ -662,33 +653,33 @@ static QmStatus
 run_all (Measurement *m, QmMeasureResult *result, QmError *error)
 {
   QmPhases *phases = &result->phases;
-  QmStatus status = prepare (m, phases, error);
+  QmStatus status = prepare_executor (m, phases, error);
   double begin;
 
   if (status == QM_OK)
     status = warm_up (m, phases, &result->cut, error);
   if (status == QM_OK && result->cut)
     return conclude_cut (m, result);
-  begin = now ();
+  begin = qm_clock ();
   for (int i = 0; i < m->options->repeat && status == QM_OK; i++)
     status = measure_once (m, i, result, error);
-  phases->measure = now () - begin;
+  phases->measure = qm_clock () - begin;
   if (m->options->busy != NULL)
-    *m->options->busy = now ();
+    *m->options->busy = qm_clock ();
   if (status == QM_OK)
     status = measure_waits (m, result, error);
   if (status == QM_OK)
     status = validate (m, result, error);
-  phases->validate = now () - begin - phases->measure;
+  phases->validate = qm_clock () - begin - phases->measure;
   if (status == QM_OK)
     {
       look_at_memory (m, result);
-      conclude (m, result);
+      conclude_times (m, result);
     }
-  begin = now ();
+  begin = qm_clock ();
   if (status == QM_OK && m->options->profile)
     status = qm_profile (m->executor, &result->profile, error);
-  phases->profile = now () - begin;
+  phases->profile = qm_clock () - begin;
   return status;
 }
 

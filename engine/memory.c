@@ -179,8 +179,7 @@ qm_memory_arena (const QmGraph *graph,
 
   if (lives.first == NULL || lives.last == NULL || lives.root == NULL
       || buffers == NULL)
-    status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+    status = qm_error_no_memory (error);
   if (status == QM_OK)
     {
       find_lives (&lives);

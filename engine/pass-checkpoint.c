@@ -37,17 +37,11 @@ typedef struct Recomputation
   size_t low, high; /* all that wait are from low, below high */
 } Recomputation;
 
-static QmValueId
-owner_of (const Recomputation *r, QmValueId value)
-{
-  return value == QM_NO_VALUE ? QM_NO_VALUE : r->graph->values[value].owner;
-}
-
 /* Whether a value does not live until the backward pass. */
 static bool
 is_forgotten (const Recomputation *r, QmValueId value)
 {
-  QmValueId owner = owner_of (r, value);
+  QmValueId owner = qm_graph_owner (r->graph, value);
 
   return owner != QM_NO_VALUE && (size_t) owner < r->n_values
          && r->graph->values[owner].role == QM_ROLE_TEMPORARY
@@ -75,9 +69,9 @@ can_round (const Recomputation *r, const QmNode *node, QmValueId owner)
 
   if (second == 0)
     return false;
-  if (owner_of (r, node->outputs[0]) == owner)
+  if (qm_graph_owner (r->graph, node->outputs[0]) == owner)
     other = node->outputs[second];
-  else if (owner_of (r, node->outputs[second]) == owner)
+  else if (qm_graph_owner (r->graph, node->outputs[second]) == owner)
     other = node->outputs[0];
   else
     return false;
@@ -128,7 +122,7 @@ static bool
 writes (const Recomputation *r, const QmNode *node, QmValueId owner)
 {
   for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
-    if (owner_of (r, node->outputs[i]) == owner)
+    if (qm_graph_owner (r->graph, node->outputs[i]) == owner)
       return true;
   return false;
 }
@@ -149,7 +143,7 @@ repeat_writers (Recomputation *r, QmValueId owner)
 static void
 demand (Recomputation *r, QmValueId value)
 {
-  QmValueId owner = owner_of (r, value);
+  QmValueId owner = qm_graph_owner (r->graph, value);
   int32_t maker;
 
   if (!is_forgotten (r, value) || r->twin[owner] != QM_NO_VALUE
@@ -176,8 +170,9 @@ follow (Recomputation *r)
 
       for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
         if (is_forgotten (r, node.outputs[i])
-            && r->twin[owner_of (r, node.outputs[i])] == QM_NO_VALUE)
-          repeat_writers (r, owner_of (r, node.outputs[i]));
+            && r->twin[qm_graph_owner (r->graph, node.outputs[i])]
+                   == QM_NO_VALUE)
+          repeat_writers (r, qm_graph_owner (r->graph, node.outputs[i]));
       for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
         demand (r, node.inputs[i]);
     }
@@ -191,16 +186,17 @@ twin_of (Recomputation *r, QmValueId value)
     return value;
   if (r->twin[value] == QM_NO_VALUE)
     r->twin[value] =
-        qm_graph_same_part (r->graph, r->twin[owner_of (r, value)], value);
+        qm_graph_same_part (r->graph, r->twin[qm_graph_owner (r->graph, value)],
+                            value);
   return r->twin[value];
 }
 
 /* Where a repeated node writes: what is kept, or was made otherwise, is
  * written to where nobody reads it. */
 static QmValueId
-place_of (Recomputation *r, QmValueId value)
+place_to_write (Recomputation *r, QmValueId value)
 {
-  QmValueId owner = owner_of (r, value);
+  QmValueId owner = qm_graph_owner (r->graph, value);
 
   if (value == QM_NO_VALUE || r->graph->status != QM_OK)
     return value;
@@ -210,7 +206,7 @@ place_of (Recomputation *r, QmValueId value)
 }
 
 static void
-append (Recomputation *r, const QmNode *node)
+append_again (Recomputation *r, const QmNode *node)
 {
   QmNode *appended = qm_graph_append (r->graph, node->op);
 
@@ -225,8 +221,8 @@ append_repetition (Recomputation *r, size_t index)
   for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
     node.inputs[i] = twin_of (r, node.inputs[i]);
   for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
-    node.outputs[i] = place_of (r, node.outputs[i]);
-  append (r, &node);
+    node.outputs[i] = place_to_write (r, node.outputs[i]);
+  append_again (r, &node);
 }
 
 static void
@@ -234,7 +230,8 @@ append_copy (Recomputation *r, size_t index)
 {
   const QmNode *maker = &r->nodes[index];
   int second = second_of (maker);
-  int to = r->rounded[owner_of (r, maker->outputs[0])] ? 0 : second;
+  int to =
+      r->rounded[qm_graph_owner (r->graph, maker->outputs[0])] ? 0 : second;
   QmValueId twin = twin_of (r, maker->outputs[to]);
   QmNode *copy = qm_graph_append (r->graph, QM_OP_COPY);
 
@@ -271,7 +268,7 @@ rewrite (Recomputation *r)
       append_waiting (r);
       for (int j = 0; i >= r->n_forward && j < QM_OP_MAX_INPUTS; j++)
         node.inputs[j] = twin_of (r, node.inputs[j]);
-      append (r, &node);
+      append_again (r, &node);
     }
 }
 
@@ -279,7 +276,7 @@ rewrite (Recomputation *r)
 static void
 place_in_block (Recomputation *r, const QmNode *node, QmValueId owner)
 {
-  QmValueId leader = owner_of (r, node->outputs[0]);
+  QmValueId leader = qm_graph_owner (r->graph, node->outputs[0]);
   int32_t *block = &r->graph->values[owner].block;
 
   if (*block == QM_BLOCK_OF_WRITER && leader != QM_NO_VALUE)
@@ -297,7 +294,7 @@ find_writers (Recomputation *r)
   for (size_t i = 0; i < r->n_forward; i++)
     for (int j = 0; j < QM_OP_MAX_OUTPUTS; j++)
       {
-        QmValueId owner = owner_of (r, r->nodes[i].outputs[j]);
+        QmValueId owner = qm_graph_owner (r->graph, r->nodes[i].outputs[j]);
 
         if (owner == QM_NO_VALUE)
           continue;
@@ -310,7 +307,7 @@ find_writers (Recomputation *r)
 
 /* The graph's nodes become those to look at, and it has none. */
 static bool
-begin (Recomputation *r, QmGraph *graph)
+begin_repeating (Recomputation *r, QmGraph *graph)
 {
   size_t n = graph->n_values + 1;
 
@@ -337,7 +334,7 @@ begin (Recomputation *r, QmGraph *graph)
 }
 
 static void
-end (Recomputation *r)
+end_repeating (Recomputation *r)
 {
   free (r->nodes);
   free (r->first);
@@ -355,10 +352,10 @@ qm_pass_checkpoint (QmGraph *graph, QmError *error)
 
   if (graph->status != QM_OK)
     return qm_graph_status (graph, error);
-  if (begin (&r, graph))
+  if (begin_repeating (&r, graph))
     rewrite (&r);
   else
     qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
-  end (&r);
+  end_repeating (&r);
   return qm_graph_status (graph, error);
 }

@@ -48,12 +48,6 @@ are_parts (const QmGraph *graph, const QmNode *nodes, int n)
   return true;
 }
 
-static QmValueId
-owner_of (const QmGraph *graph, QmValueId id)
-{
-  return id == QM_NO_VALUE ? QM_NO_VALUE : graph->values[id].owner;
-}
-
 /* The most layers that become one: queries, keys and values. */
 #define MOST_PARTS 3
 
@@ -67,9 +61,9 @@ merge_parts (QmGraph *graph)
 
         if (i + (size_t) n > graph->n_nodes || !are_parts (graph, nodes, n))
           continue;
-        nodes[0].inputs[1] = owner_of (graph, nodes[0].inputs[1]);
-        nodes[0].inputs[2] = owner_of (graph, nodes[0].inputs[2]);
-        nodes[0].outputs[0] = owner_of (graph, nodes[0].outputs[0]);
+        nodes[0].inputs[1] = qm_graph_owner (graph, nodes[0].inputs[1]);
+        nodes[0].inputs[2] = qm_graph_owner (graph, nodes[0].inputs[2]);
+        nodes[0].outputs[0] = qm_graph_owner (graph, nodes[0].outputs[0]);
         for (int j = 1; j < n; j++)
           qm_node_remove (&nodes[j]);
         break;
@@ -258,7 +252,7 @@ is_used_between (const QmGraph *graph,
   for (const QmNode *node = from + 1; node < to; node++)
     for (int i = 0; i < (reads ? QM_OP_MAX_INPUTS : QM_OP_MAX_OUTPUTS); i++)
       if (!qm_node_removed (node)
-          && owner_of (graph, reads ? node->inputs[i] : node->outputs[i])
+          && qm_graph_owner (graph, reads ? node->inputs[i] : node->outputs[i])
                  == owner)
         return true;
   return false;
@@ -276,10 +270,10 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
   if (!match_sum (uses, graph, norm, &sum))
     return;
   late = is_used_between (graph, sum.add, norm,
-                          owner_of (graph, norm->inputs[1]), false);
+                          qm_graph_owner (graph, norm->inputs[1]), false);
   if (late
       && is_used_between (graph, sum.add, norm,
-                          owner_of (graph, norm->inputs[0]), true))
+                          qm_graph_owner (graph, norm->inputs[0]), true))
     return;
   fused.inputs[0] = sum.x;
   fused.inputs[3] = sum.branch[0];

@@ -33,12 +33,6 @@ typedef struct Head
   int64_t rows, classes, padded;
 } Head;
 
-static QmValueId
-owner_of (const QmGraph *graph, QmValueId value)
-{
-  return value == QM_NO_VALUE ? QM_NO_VALUE : graph->values[value].owner;
-}
-
 /* Whether a node from `from` on writes a value. */
 static bool
 is_written_from (const QmGraph *graph, size_t from, QmValueId value)
@@ -46,8 +40,8 @@ is_written_from (const QmGraph *graph, size_t from, QmValueId value)
   for (size_t i = from; i < graph->n_nodes; i++)
     for (int j = 0; j < QM_OP_MAX_OUTPUTS; j++)
       if (graph->nodes[i].outputs[j] != QM_NO_VALUE
-          && owner_of (graph, graph->nodes[i].outputs[j])
-                 == owner_of (graph, value))
+          && qm_graph_owner (graph, graph->nodes[i].outputs[j])
+                 == qm_graph_owner (graph, value))
         return true;
   return false;
 }
@@ -72,7 +66,7 @@ can_be_cut (const QmUses *uses,
     {
     case QM_OP_LINEAR_INPUT_GRAD:
       return graph->values[node->outputs[0]].role == QM_ROLE_TEMPORARY
-             && uses->writers[owner_of (graph, node->outputs[0])] == 1;
+             && uses->writers[qm_graph_owner (graph, node->outputs[0])] == 1;
     case QM_OP_LINEAR_WEIGHT_GRAD:
     case QM_OP_COLUMN_SUM:
       return true;
@@ -91,7 +85,8 @@ find_readers (const QmUses *uses, const QmGraph *graph, Head *head)
       {
         const QmNode *node = &graph->nodes[i];
 
-        if (owner_of (graph, node->inputs[j]) != owner_of (graph, dlogits))
+        if (qm_graph_owner (graph, node->inputs[j])
+            != qm_graph_owner (graph, dlogits))
           continue;
         if (j != 0 || head->n_readers == MOST_READERS
             || !can_be_cut (uses, graph, node, head->loss, dlogits))
@@ -167,7 +162,7 @@ piece (QmGraph *graph, const Head *head, QmValueId whole, int64_t rows)
 }
 
 static void
-append (QmGraph *graph, const QmNode *node)
+append_same (QmGraph *graph, const QmNode *node)
 {
   *qm_graph_append (graph, node->op) = *node;
 }
@@ -206,18 +201,18 @@ append_piece (QmGraph *graph,
     graph->logits = logits;
   linear.inputs[0] = rows_of (graph, linear.inputs[0], begin, rows);
   linear.outputs[0] = logits;
-  append (graph, &linear);
+  append_same (graph, &linear);
   loss.attributes.first += begin;
   loss.inputs[0] = logits;
   loss.outputs[0] = dlogits;
   loss.outputs[1] = rows_of (graph, loss.outputs[1], begin, rows);
-  append (graph, &loss);
+  append_same (graph, &loss);
   for (size_t i = 0; i < head->n_readers; i++)
     {
       QmNode reader = nodes[head->readers[i]];
 
       cut_reader (graph, &reader, dlogits, begin, rows);
-      append (graph, &reader);
+      append_same (graph, &reader);
     }
 }
 
@@ -231,7 +226,7 @@ is_reader (const Head *head, size_t node)
 }
 
 static void
-cut (QmGraph *graph, const Head *head, int64_t rows)
+cut_head (QmGraph *graph, const Head *head, int64_t rows)
 {
   QmNode *nodes = graph->nodes;
   size_t n = graph->n_nodes;
@@ -244,7 +239,7 @@ cut (QmGraph *graph, const Head *head, int64_t rows)
         append_piece (graph, nodes, head, begin,
                       begin + rows < head->rows ? rows : head->rows - begin);
     else if (i != head->linear && !is_reader (head, i))
-      append (graph, &nodes[i]);
+      append_same (graph, &nodes[i]);
   free (nodes);
 }
 
@@ -265,7 +260,7 @@ qm_pass_loss (QmGraph *graph, int64_t most, QmError *error)
         rows = head.classes > QM_LOSS_WHOLE_CLASSES ? QM_LOSS_ROWS : head.rows;
       if (rows >= head.rows)
         continue;
-      cut (graph, &head, rows_of_piece (head.rows, rows));
+      cut_head (graph, &head, rows_of_piece (head.rows, rows));
       qm_uses_clear (&uses);
       status = qm_uses_find (graph, &uses, error);
     }

@@ -53,7 +53,7 @@ typedef struct Moving
 } Moving;
 
 static QmNode *
-append (Moving *o, QmOp op, QmPhase phase)
+append_move (Moving *o, QmOp op, QmPhase phase)
 {
   QmNode *node = qm_graph_append (o->graph, op);
 
@@ -65,7 +65,7 @@ static QmNode *
 append_transfer (
     Moving *o, QmOp op, QmPhase phase, QmValueId value, int32_t unit)
 {
-  QmNode *node = append (o, op, phase);
+  QmNode *node = append_move (o, op, phase);
 
   node->attributes.unit = unit;
   if (op == QM_OP_FETCH)
@@ -84,10 +84,9 @@ new_buffer (Moving *o, QmType type, int64_t n, const char *name)
 /* The owner that an input or output belongs to, if it is one of those that
  * there were. */
 static QmValueId
-owner_of (const Moving *o, QmValueId value)
+owner_before (const Moving *o, QmValueId value)
 {
-  QmValueId owner =
-      value == QM_NO_VALUE ? QM_NO_VALUE : o->graph->values[value].owner;
+  QmValueId owner = qm_graph_owner (o->graph, value);
 
   return (size_t) owner < o->units->n_values ? owner : QM_NO_VALUE;
 }
@@ -95,7 +94,7 @@ owner_of (const Moving *o, QmValueId value)
 static int32_t
 weight_unit (const Moving *o, QmValueId value)
 {
-  QmValueId owner = owner_of (o, value);
+  QmValueId owner = owner_before (o, value);
 
   return owner == QM_NO_VALUE ? QM_NO_UNIT
                               : qm_units_fetched (o->units, o->graph, owner);
@@ -104,7 +103,7 @@ weight_unit (const Moving *o, QmValueId value)
 static int32_t
 gradient_unit (const Moving *o, QmValueId value)
 {
-  QmValueId owner = owner_of (o, value);
+  QmValueId owner = owner_before (o, value);
 
   return owner == QM_NO_VALUE ? QM_NO_UNIT
                               : qm_units_sent (o->units, o->graph, owner);
@@ -113,7 +112,7 @@ gradient_unit (const Moving *o, QmValueId value)
 /* The view of `target` that `value` is of its owner, which is `shift` elements
  * behind its beginning. */
 static QmValueId
-part_of (Moving *o, QmValueId target, int64_t shift, QmValueId value)
+view_in (Moving *o, QmValueId target, int64_t shift, QmValueId value)
 {
   QmValue view = o->graph->values[value];
 
@@ -180,7 +179,7 @@ find_spans (Moving *o)
 }
 
 static void
-fetch (Moving *o, size_t node, QmPhase phase)
+fetch_units (Moving *o, size_t node, QmPhase phase)
 {
   for (; o->begun < o->n_spans && o->spans[o->begun].begin <= node; o->begun++)
     {
@@ -235,7 +234,7 @@ size_of (const Moving *o, QmValueId gradient)
 static void
 append_zero (Moving *o, QmValueId value, QmPhase phase)
 {
-  append (o, QM_OP_FILL, phase)->outputs[0] = value;
+  append_move (o, QM_OP_FILL, phase)->outputs[0] = value;
 }
 
 /* Gets a gradient ready to be added to: in the buffer, where that is f32 as
@@ -286,7 +285,7 @@ end_gradient (Moving *o, QmValueId gradient, QmPhase phase)
   if (o->type != QM_TYPE_F32 && o->twin[gradient] != QM_NO_VALUE)
     {
       QmValueId part = place_in_buffer (o, gradient, size_of (o, gradient));
-      QmNode *copy = append (o, QM_OP_COPY, phase);
+      QmNode *copy = append_move (o, QM_OP_COPY, phase);
 
       copy->inputs[0] = o->twin[gradient];
       copy->outputs[0] = part;
@@ -308,7 +307,7 @@ input_of (Moving *o, QmValueId value)
   if (unit == QM_NO_UNIT || o->graph->status != QM_OK)
     return value;
   owner = o->graph->values[value].owner;
-  return part_of (o, o->fetched[unit],
+  return view_in (o, o->fetched[unit],
                   o->units->place[owner] - o->units->list[unit].begin, value);
 }
 
@@ -320,7 +319,7 @@ output_of (Moving *o, QmValueId value)
   if (gradient_unit (o, value) == QM_NO_UNIT || o->graph->status != QM_OK)
     return value;
   owner = o->graph->values[value].owner;
-  return part_of (o, o->twin[owner], 0, value);
+  return view_in (o, o->twin[owner], 0, value);
 }
 
 /* Whether a node is all that makes the gradient of a weight, which is sent in
@@ -334,7 +333,7 @@ is_direct (const Moving *o, const QmNode *node, size_t index)
   if (node->op != QM_OP_LINEAR_WEIGHT_GRAD || o->type == QM_TYPE_F32
       || gradient_unit (o, node->outputs[0]) == QM_NO_UNIT)
     return false;
-  gradient = owner_of (o, node->outputs[0]);
+  gradient = owner_before (o, node->outputs[0]);
   dy = &values[node->inputs[0]];
   dw = &values[node->outputs[0]];
   return o->first[gradient] == (int32_t) index
@@ -364,7 +363,7 @@ as_factor (Moving *o, QmValueId value, bool transposed)
 static void
 write_gradient (Moving *o, const QmNode *node)
 {
-  QmValueId gradient = owner_of (o, node->outputs[0]), part;
+  QmValueId gradient = owner_before (o, node->outputs[0]), part;
   QmValueId dy = as_factor (o, node->inputs[0], true);
   QmValueId x = as_factor (o, node->inputs[1], false);
   const int64_t *shape = o->graph->values[node->outputs[0]].tensor.shape;
@@ -379,7 +378,7 @@ write_gradient (Moving *o, const QmNode *node)
     append_zero (o, qm_graph_view (o->graph, part, 1, &gap, &one, n),
                  node->phase);
   part = qm_graph_view (o->graph, part, 4, shapes, strides, 0);
-  product = append (o, QM_OP_MATMUL, node->phase);
+  product = append_move (o, QM_OP_MATMUL, node->phase);
   product->inputs[0] = dy;
   product->inputs[1] = x;
   product->outputs[0] = part;
@@ -388,7 +387,7 @@ write_gradient (Moving *o, const QmNode *node)
   product->attributes.deterministic = node->attributes.deterministic;
   if (node->outputs[1] != QM_NO_VALUE)
     {
-      QmNode *sum = append (o, QM_OP_COLUMN_SUM, node->phase);
+      QmNode *sum = append_move (o, QM_OP_COLUMN_SUM, node->phase);
 
       sum->inputs[0] = node->inputs[0];
       sum->outputs[0] = output_of (o, node->outputs[1]);
@@ -404,11 +403,11 @@ rewrite_node (Moving *o, size_t index)
   const bool direct = is_direct (o, &node, index);
   QmNode *appended;
 
-  fetch (o, index, node.phase);
+  fetch_units (o, index, node.phase);
   for (int i = direct; i < QM_OP_MAX_OUTPUTS; i++)
     if (gradient_unit (o, node.outputs[i]) != QM_NO_UNIT)
       {
-        QmValueId owner = owner_of (o, node.outputs[i]);
+        QmValueId owner = owner_before (o, node.outputs[i]);
 
         if (o->first[owner] == (int32_t) index && o->twin[owner] == QM_NO_VALUE)
           begin_gradient (o, owner, node.phase);
@@ -427,7 +426,7 @@ rewrite_node (Moving *o, size_t index)
   for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
     if (gradient_unit (o, o->nodes[index].outputs[i]) != QM_NO_UNIT)
       {
-        QmValueId owner = owner_of (o, o->nodes[index].outputs[i]);
+        QmValueId owner = owner_before (o, o->nodes[index].outputs[i]);
 
         if (o->last[owner] != (int32_t) index)
           continue;
@@ -445,7 +444,7 @@ find_writers (Moving *o)
     for (int j = 0; j < QM_OP_MAX_OUTPUTS; j++)
       if (gradient_unit (o, o->nodes[i].outputs[j]) != QM_NO_UNIT)
         {
-          QmValueId owner = owner_of (o, o->nodes[i].outputs[j]);
+          QmValueId owner = owner_before (o, o->nodes[i].outputs[j]);
 
           if (o->first[owner] < 0)
             {
@@ -461,7 +460,7 @@ find_writers (Moving *o)
 }
 
 static bool
-begin (Moving *o, QmGraph *graph, const QmUnits *units, QmType type)
+begin_moving (Moving *o, QmGraph *graph, const QmUnits *units, QmType type)
 {
   size_t n = units->n_values + 1, n_units = units->n + 1;
 
@@ -494,7 +493,7 @@ begin (Moving *o, QmGraph *graph, const QmUnits *units, QmType type)
 }
 
 static void
-end (Moving *o)
+end_moving (Moving *o)
 {
   free (o->nodes);
   free (o->first);
@@ -518,7 +517,7 @@ qm_pass_transfers (QmGraph *graph,
   if (graph->status != QM_OK)
     return qm_graph_status (graph, error);
   graph->block = 0;
-  if (begin (&o, graph, units, type))
+  if (begin_moving (&o, graph, units, type))
     {
       for (size_t i = 0; i < o.n_nodes && graph->status == QM_OK; i++)
         rewrite_node (&o, i);
@@ -526,6 +525,6 @@ qm_pass_transfers (QmGraph *graph,
     }
   else
     qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
-  end (&o);
+  end_moving (&o);
   return qm_graph_status (graph, error);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static void
-count (const QmGraph *graph, QmUses *uses)
+count_readers (const QmGraph *graph, QmUses *uses)
 {
   for (size_t i = 0; i < graph->n_values; i++)
     uses->producer[i] = -1;
@@ -43,10 +43,9 @@ qm_uses_find (const QmGraph *graph, QmUses *uses, QmError *error)
   if (uses->producer == NULL || uses->writers == NULL || uses->readers == NULL)
     {
       qm_uses_clear (uses);
-      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+      return qm_error_no_memory (error);
     }
-  count (graph, uses);
+  count_readers (graph, uses);
   return QM_OK;
 }
 

@@ -38,7 +38,7 @@ qm_plan_bases_free (QmPlanBases *bases)
 }
 
 static bool
-is_same (const QmPlanOptions *a, const QmPlanOptions *b)
+is_same_base (const QmPlanOptions *a, const QmPlanOptions *b)
 {
   return a->target.kind == b->target.kind
          && a->target.architecture == b->target.architecture
@@ -54,7 +54,7 @@ qm_plan_bases_find (const QmPlanBases *bases,
 {
   for (size_t i = 0; i < MOST; i++)
     if (bases->list[i].graph != NULL && bases->list[i].passes == passes
-        && is_same (&bases->list[i].options, options))
+        && is_same_base (&bases->list[i].options, options))
       return qm_graph_copy (bases->list[i].graph);
   return NULL;
 }

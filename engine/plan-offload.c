@@ -49,8 +49,7 @@ qm_plan_host_parts (QmPlan *plan, QmError *error)
   most = plan->own / plan->host.chunk + (int64_t) units->n + 1;
   plan->host_parts = calloc ((size_t) most, sizeof *plan->host_parts);
   if (plan->host_parts == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   if (qm_sharding_weights (plan->options.sharding))
     plan->host_parts[plan->n_host_parts++] = (QmPiece){ 0, 0, plan->own };
   else if (plan->parts == 1)

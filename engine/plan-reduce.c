@@ -78,8 +78,7 @@ qm_plan_reduce (QmPlan *plan, QmError *error)
   int64_t *last = malloc ((plan->units.n + 1) * sizeof *last);
 
   if (last == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   find_last (plan, last);
   rebuild (plan, last);
   free (last);

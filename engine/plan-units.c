@@ -59,8 +59,7 @@ place_resident (QmPlan *plan, QmError *error)
 
   plan->resident = malloc ((units->n_values + 1) * sizeof *plan->resident);
   if (plan->resident == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   for (size_t i = 0; i < units->n_values; i++)
     plan->resident[i] = QM_NOT_RESIDENT;
   for (size_t u = units->n_moving; u < units->n; u++)

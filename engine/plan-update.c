@@ -108,7 +108,7 @@ qm_update_sum (const QmPlan *plan, QmValueId number)
 
 /* The loss of the step becomes a part of the state, and begins anew. */
 static void
-append_loss (const QmPlan *plan)
+append_step_loss (const QmPlan *plan)
 {
   QmGraph *graph = plan->graph;
   const int64_t one = 1;
@@ -424,7 +424,7 @@ qm_plan_update (QmPlan *plan, QmError *error)
   graph->phase = QM_PHASE_UPDATE;
   make_resident (plan);
   slab = make_slab (plan);
-  append_loss (plan);
+  append_step_loss (plan);
   append_state (plan, &slab);
   append_averages (plan, &slab, true);
   append_optimizer (plan, &slab);

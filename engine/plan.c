@@ -374,8 +374,7 @@ plan_memory (QmPlan *plan, QmError *error)
 
   plan->place = calloc (plan->graph->n_values + 1, sizeof *plan->place);
   if (plan->place == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   memcpy (plan->place, plan->units.place,
           plan->units.n_values * sizeof *plan->place);
   slab = (uint64_t) plan->slab;
@@ -542,8 +541,7 @@ begin_plan (const QmModelConfig *config,
                          (long long) recipe->batch_size);
   new = calloc (1, sizeof *new);
   if (new == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   new->config = *config;
   new->recipe = *recipe;
   new->options = *options;

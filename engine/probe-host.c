@@ -3,12 +3,12 @@
 /* What offloading asks of the host: copies to and from a device, adding up
  * gradients, and the update. */
 
+#include "data/clock.h"
 #include "engine/probe.h"
 #include "kernels/host/host-adam.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 /* Elements, far more than caches hold. */
 #define PARAMETERS (INT64_C (1) << 26)
@@ -32,15 +32,6 @@ typedef struct HostBench
   QmHostAdam adam;
   QmHostAdd add;
 } HostBench;
-
-static double
-now (void)
-{
-  struct timespec time = { 0 };
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
 
 typedef QmStatus (*Work) (HostBench *bench);
 
@@ -68,7 +59,7 @@ add_gradients (HostBench *bench)
 }
 
 static QmStatus
-update (HostBench *bench)
+update_on_host (HostBench *bench)
 {
   qm_host_adam_start (bench->task, &bench->adam, 0, bench->n);
   qm_task_wait (bench->task);
@@ -89,7 +80,7 @@ time_work (HostBench *bench, Work work, double *seconds)
       if (status == QM_OK)
         status =
             qm_stream_synchronize (bench->device, bench->stream, bench->error);
-      end = now ();
+      end = qm_clock ();
       if (n++ < 0)
         begin = end;
     }
@@ -147,7 +138,7 @@ time_all (HostBench *bench, QmProbes *probes)
   if (status == QM_OK)
     status = time_work (bench, add_gradients, &add);
   if (status == QM_OK)
-    status = time_work (bench, update, &adam);
+    status = time_work (bench, update_on_host, &adam);
   qm_host_unpin (bench->device, bench->memory);
   if (status != QM_OK)
     return status;

@@ -192,7 +192,7 @@ make_product (Bench *bench, const QmProbeCall *probe, QmOpCall *call)
 
 /* A third of a packed tensor of queries, keys and values. */
 static QmTensor
-part_of (const QmTensor *packed, int part)
+third_of (const QmTensor *packed, int part)
 {
   const int64_t *shape = packed->shape, *stride = packed->stride;
 
@@ -212,7 +212,7 @@ heads_of (Bench *bench, const int64_t *size)
   QmTensor rows =
       NORMAL (bench, QM_TYPE_F16, size[0], size[2], 1, size[1], size[3]);
 
-  return part_of (&rows, 0);
+  return third_of (&rows, 0);
 }
 
 static void
@@ -230,7 +230,7 @@ make_attention (Bench *bench, const QmProbeCall *probe, QmOpCall *call)
   if (backward)
     call->inputs[0] = heads_of (bench, size);
   for (int i = 0; i < 3; i++)
-    call->inputs[backward + i] = part_of (&packed, i);
+    call->inputs[backward + i] = third_of (&packed, i);
   if (!backward)
     {
       call->outputs[0] = heads_of (bench, size);
@@ -242,7 +242,7 @@ make_attention (Bench *bench, const QmProbeCall *probe, QmOpCall *call)
   call->inputs[4] = heads_of (bench, size);
   call->inputs[5] = NORMAL (bench, QM_TYPE_F32, size[0], size[1], size[2]);
   for (int i = 0; i < 3; i++)
-    call->outputs[i] = part_of (&gradients, i);
+    call->outputs[i] = third_of (&gradients, i);
 }
 
 static void
@@ -420,9 +420,9 @@ close_bench (Bench *bench)
 }
 
 static void
-describe (const QmDevice *device,
-          const QmProbeOptions *options,
-          QmProbes *probes)
+describe_probe (const QmDevice *device,
+                const QmProbeOptions *options,
+                QmProbes *probes)
 {
   const QmDeviceInfo *info = qm_device_info (device);
   QmFacts facts = { .sm_mhz_max = NAN, .watts_max = NAN };
@@ -449,7 +449,7 @@ qm_probe_device (QmDevice *device,
   Bench bench = { .device = device, .options = options, .error = error };
   QmStatus status = open_bench (&bench, error);
 
-  describe (device, options, probes);
+  describe_probe (device, options, probes);
   for (size_t i = 0; i < N_CALLS && status == QM_OK; i++)
     {
       status = add_probe (&bench, &calls[i], probes);

@@ -8,15 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static QmStatus
-no_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 static void
-append (char *text, size_t size, const char *more)
+append_to_text (char *text, size_t size, const char *more)
 {
   size_t used = strlen (text);
 
@@ -30,25 +23,25 @@ append_tensor (char *text, size_t size, const QmTensor *tensor)
 
   if (!qm_tensor_present (tensor))
     return;
-  append (text, size, text[0] != '\0' ? " " : "");
+  append_to_text (text, size, text[0] != '\0' ? " " : "");
   snprintf (part, sizeof part, "%s[", qm_type_name (tensor->type));
-  append (text, size, part);
+  append_to_text (text, size, part);
   for (int32_t i = 0; i < tensor->rank; i++)
     {
       snprintf (part, sizeof part, "%s%lld", i > 0 ? "," : "",
                 (long long) tensor->shape[i]);
-      append (text, size, part);
+      append_to_text (text, size, part);
     }
-  append (text, size, "]");
+  append_to_text (text, size, "]");
 }
 
 static void
-describe (const QmOpCall *call, char *text, size_t size)
+describe_call (const QmOpCall *call, char *text, size_t size)
 {
   text[0] = '\0';
   for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
     append_tensor (text, size, &call->inputs[i]);
-  append (text, size, text[0] != '\0' ? " ->" : "->");
+  append_to_text (text, size, text[0] != '\0' ? " ->" : "->");
   for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
     append_tensor (text, size, &call->outputs[i]);
 }
@@ -59,7 +52,7 @@ add_call (QmProfile *profile, const QmOpCall *call, bool update, double seconds)
 {
   QmProfileRow row = { .op = call->op, .update = update }, *found = NULL;
 
-  describe (call, row.shape, sizeof row.shape);
+  describe_call (call, row.shape, sizeof row.shape);
   for (size_t i = 0; i < profile->n && found == NULL; i++)
     if (profile->rows[i].op == row.op && profile->rows[i].update == update
         && strcmp (profile->rows[i].shape, row.shape) == 0)
@@ -81,12 +74,12 @@ add_call (QmProfile *profile, const QmOpCall *call, bool update, double seconds)
 
 /* Queues calls with an event before each and after the last. */
 static QmStatus
-queue (QmExecutor *executor,
-       const QmOpCall *calls,
-       size_t n,
-       QmDevice *device,
-       QmEvent **events,
-       QmError *error)
+queue_profiled (QmExecutor *executor,
+                const QmOpCall *calls,
+                size_t n,
+                QmDevice *device,
+                QmEvent **events,
+                QmError *error)
 {
   const QmOpCall wait = { .op = QM_OP_EXCHANGED };
   QmStream *stream = qm_executor_stream (executor);
@@ -114,7 +107,7 @@ profile_phase (QmExecutor *executor,
   size_t n, made = 0;
   const QmOpCall *calls = qm_executor_calls (executor, phase, &n);
   QmEvent **events = calloc (n + 1, sizeof *events);
-  QmStatus status = events != NULL ? QM_OK : no_memory (error);
+  QmStatus status = events != NULL ? QM_OK : qm_error_no_memory (error);
 
   while (status == QM_OK && made <= n)
     {
@@ -124,7 +117,7 @@ profile_phase (QmExecutor *executor,
   if (status == QM_OK)
     status = qm_executor_pass (executor, true, error);
   if (status == QM_OK)
-    status = queue (executor, calls, n, device, events, error);
+    status = queue_profiled (executor, calls, n, device, events, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (executor, error);
   for (size_t i = 0; i < n && status == QM_OK; i++)
@@ -162,7 +155,7 @@ qm_profile (QmExecutor *executor, QmProfile *profile, QmError *error)
   qm_executor_calls (executor, QM_PHASE_UPDATE, &update);
   profile->rows = calloc (pass + update, sizeof *profile->rows);
   if (profile->rows == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   status = profile_phase (executor, QM_PHASE_LAST, profile, error);
   if (status == QM_OK)
     status = profile_phase (executor, QM_PHASE_UPDATE, profile, error);

@@ -31,7 +31,7 @@ fork_own (QmRankSide *x, QmError *error)
 
 /* Elements of this rank's part of a unit. */
 static int64_t
-part_of (const QmRankSide *x, size_t unit)
+own_part_size (const QmRankSide *x, size_t unit)
 {
   return qm_unit_part (&x->plan->units.list[unit], x->plan->parts);
 }
@@ -41,7 +41,7 @@ static char *
 own_part (const QmRankSide *x, size_t unit, void *all)
 {
   return (char *) all
-         + (size_t) (x->plan->part * part_of (x, unit))
+         + (size_t) (x->plan->part * own_part_size (x, unit))
                * qm_type_size (x->plan->type);
 }
 
@@ -52,7 +52,7 @@ own_begin (const QmRankSide *x, size_t unit)
 }
 
 static QmStatus
-fetch (QmRankSide *x, size_t unit, void *to, QmError *error)
+fetch_unit (QmRankSide *x, size_t unit, void *to, QmError *error)
 {
   QmType type = x->plan->type;
   const char *from = own_part (x, unit, to);
@@ -73,7 +73,7 @@ fetch (QmRankSide *x, size_t unit, void *to, QmError *error)
     }
   if (status == QM_OK)
     status = qm_all_gather (x->communicator, x->own, from, to,
-                            (size_t) part_of (x, unit), type, error);
+                            (size_t) own_part_size (x, unit), type, error);
   return status == QM_OK
              ? qm_event_record (x->device, x->own, x->fetched[unit], error)
              : status;
@@ -83,7 +83,7 @@ fetch (QmRankSide *x, size_t unit, void *to, QmError *error)
 static QmStatus
 add_part (QmRankSide *x, size_t unit, void *part, QmError *error)
 {
-  int64_t n = part_of (x, unit);
+  int64_t n = own_part_size (x, unit);
   float *sums = (float *) (void *) x->regions->gradients + own_begin (x, unit);
   QmOpCall call = { .op = QM_OP_ADD };
 
@@ -100,9 +100,9 @@ send_unit (QmRankSide *x, size_t unit, void *from, QmError *error)
   QmStatus status = fork_own (x, error);
 
   if (status == QM_OK)
-    status =
-        qm_reduce_scatter (x->communicator, x->own, from, part,
-                           (size_t) part_of (x, unit), x->plan->type, error);
+    status = qm_reduce_scatter (x->communicator, x->own, from, part,
+                                (size_t) own_part_size (x, unit), x->plan->type,
+                                error);
   if (status == QM_OK && x->side != NULL)
     return qm_host_side_send (x->side, unit, part, x->own, error);
   if (status == QM_OK)
@@ -154,7 +154,7 @@ qm_rank_side_run (QmRankSide *x, const QmOpCall *call, QmError *error)
   switch (call->op)
     {
     case QM_OP_FETCH:
-      return fetch (x, unit, call->outputs[0].data, error);
+      return fetch_unit (x, unit, call->outputs[0].data, error);
     case QM_OP_SEND:
       return send_unit (x, unit, call->inputs[0].data, error);
     case QM_OP_FETCHED:
@@ -180,7 +180,7 @@ typedef struct Range
 
 /* What of [begin, end) rank `rank` has, from the beginning of its part on. */
 static bool
-has (const Range *range, int rank, int64_t *from, int64_t *to)
+rank_has (const Range *range, int rank, int64_t *from, int64_t *to)
 {
   int64_t first = range->unit->begin + rank * range->part;
 
@@ -206,7 +206,7 @@ read_gathered (QmRankSide *x,
     {
       int64_t first, last, at;
 
-      if (!has (range, rank, &first, &last))
+      if (!rank_has (range, rank, &first, &last))
         continue;
       first = first > from ? first : from;
       last = last < from + n ? last : from + n;
@@ -247,15 +247,15 @@ qm_rank_side_read (QmRankSide *x,
                    QmError *error)
 {
   const QmPlan *plan = x->plan;
-  Range range = { &plan->units.list[unit], part_of (x, (size_t) unit), begin,
-                  begin + n };
+  Range range = { &plan->units.list[unit], own_part_size (x, (size_t) unit),
+                  begin, begin + n };
   int64_t first = range.part, last = 0, from, end;
   int64_t chunk = (int64_t) (plan->memory.activations / sizeof (float))
                   / plan->parts / QM_SLAB_ALIGNMENT * QM_SLAB_ALIGNMENT;
   QmStatus status = QM_OK;
 
   for (int rank = 0; rank < plan->parts; rank++)
-    if (has (&range, rank, &from, &end))
+    if (rank_has (&range, rank, &from, &end))
       {
         first = from < first ? from : first;
         last = end > last ? end : last;
@@ -281,8 +281,7 @@ make_events (QmRankSide *x, size_t n, QmEvent ***events, QmError *error)
 
   *events = calloc (n + 1, sizeof **events);
   if (*events == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   for (size_t i = 0; i < n && status == QM_OK; i++)
     status = qm_event_create (x->device, &(*events)[i], error);
   return status;
@@ -303,8 +302,7 @@ qm_rank_side_new (const QmPlan *plan,
 
   *ranks = NULL;
   if (new == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   new->plan = plan;
   new->regions = regions;
   new->device = device;

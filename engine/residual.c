@@ -204,7 +204,7 @@ qm_residual_apply (const QmResidual *residual, QmPrediction *prediction)
 }
 
 static bool
-append (QmResiduals *residuals, const Row *row)
+append_residual (QmResiduals *residuals, const Row *row)
 {
   if (residuals->n == residuals->room)
     {
@@ -221,7 +221,7 @@ append (QmResiduals *residuals, const Row *row)
 }
 
 static void
-read_row (QmCsvRow *row, void *data)
+read_residual_row (QmCsvRow *row, void *data)
 {
   QmResiduals *residuals = data;
   Row read = { .key = qm_csv_text (row, COLUMN_KEY, true),
@@ -242,7 +242,7 @@ read_row (QmCsvRow *row, void *data)
   if (!(predicted > 0))
     qm_csv_fail (row, COLUMN_PREDICTED, QM_STATUS_INVALID, "must not be empty");
   read.rate.error = log (predicted);
-  if (row->status == QM_OK && !append (residuals, &read))
+  if (row->status == QM_OK && !append_residual (residuals, &read))
     qm_csv_fail (row, COLUMN_MODEL, QM_STATUS_NO_MEMORY, "out of memory");
 }
 
@@ -263,7 +263,7 @@ qm_residuals_load (const char *path, QmResiduals **residuals, QmError *error)
       status = qm_text_read_file (path, &text, &length, error);
       if (status == QM_OK)
         status = qm_csv_read (text, length, path, columns, N_COLUMNS,
-                              &made->strings, read_row, made, error);
+                              &made->strings, read_residual_row, made, error);
       free (text);
     }
   if (status != QM_OK)
@@ -296,10 +296,10 @@ qm_residuals_add (QmResiduals *residuals,
           return QM_OK;
         }
     }
-  return row.key != NULL && row.level != NULL && append (residuals, &row)
+  return row.key != NULL && row.level != NULL
+                 && append_residual (residuals, &row)
              ? QM_OK
-             : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                             "the host is out of memory");
+             : qm_error_no_memory (error);
 }
 
 void
@@ -334,11 +334,11 @@ is_at (const QmResidualPlace *a, const QmResidualPlace *b)
 }
 
 static QmResidual
-find (const QmResiduals *residuals,
-      const QmLevel *level,
-      const char *key,
-      const QmResidualPlace *place,
-      bool elsewhere)
+residual_at (const QmResiduals *residuals,
+             const QmLevel *level,
+             const char *key,
+             const QmResidualPlace *place,
+             bool elsewhere)
 {
   QmResidualRate rates[QM_RESIDUAL_MOST];
   size_t n = 0;
@@ -356,7 +356,7 @@ find (const QmResiduals *residuals,
 }
 
 static QmResidualPlace
-place_of (const QmGpu *gpu, int gpus)
+residual_place (const QmGpu *gpu, int gpus)
 {
   return (QmResidualPlace){ .gpu = gpu->id,
                             .generation = qm_gpu_architecture (gpu),
@@ -370,9 +370,9 @@ qm_residuals_find (const QmResiduals *residuals,
                    const QmGpu *gpu,
                    int gpus)
 {
-  const QmResidualPlace place = place_of (gpu, gpus);
+  const QmResidualPlace place = residual_place (gpu, gpus);
 
-  return find (residuals, level, key, &place, false);
+  return residual_at (residuals, level, key, &place, false);
 }
 
 QmResidual
@@ -382,7 +382,7 @@ qm_residuals_find_elsewhere (const QmResiduals *residuals,
                              const QmGpu *gpu,
                              int gpus)
 {
-  const QmResidualPlace place = place_of (gpu, gpus);
+  const QmResidualPlace place = residual_place (gpu, gpus);
 
-  return find (residuals, level, key, &place, true);
+  return residual_at (residuals, level, key, &place, true);
 }

@@ -47,7 +47,7 @@ qm_safetensors_is_index (const char *path)
 }
 
 static QmStatus
-fail (const Opening *opening, QmStatus status, const char *what)
+fail_opening (const Opening *opening, QmStatus status, const char *what)
 {
   return qm_error_set (opening->error, status, opening->path, 0, 0, "%s", what);
 }
@@ -87,7 +87,7 @@ open_shard (const Opening *opening, const char *name, QmSafetensors **shard)
                          qm_text_quote (name, quoted));
   if (snprintf (path, sizeof path, "%.*s%s", folder, opening->path, name)
       >= (int) sizeof path)
-    return fail (opening, QM_STATUS_IO, "is longer than a path may be");
+    return fail_opening (opening, QM_STATUS_IO, "is longer than a path may be");
   return qm_safetensors_open (path, shard, opening->error);
 }
 
@@ -102,7 +102,7 @@ open_shards (Opening *opening)
 
   file->shards = calloc (MOST_SHARDS, sizeof (QmSafetensors *));
   if (file->shards == NULL)
-    return fail (opening, QM_STATUS_NO_MEMORY, "out of memory");
+    return fail_opening (opening, QM_STATUS_NO_MEMORY, "out of memory");
   json_object_foreach (opening->map, tensor, value)
   {
     const char *name = json_string_value (value);
@@ -116,8 +116,8 @@ open_shards (Opening *opening)
     if (at < file->n_shards)
       continue;
     if (at == MOST_SHARDS)
-      return fail (opening, QM_STATUS_UNSUPPORTED,
-                   "weight_map: names more than 512 files");
+      return fail_opening (opening, QM_STATUS_UNSUPPORTED,
+                           "weight_map: names more than 512 files");
     status = open_shard (opening, name, &file->shards[at]);
     if (status != QM_OK)
       return status;
@@ -185,12 +185,13 @@ read_index (Opening *opening)
     return status;
   opening->map = json_object_get (file->header, "weight_map");
   if (!json_is_object (opening->map) || json_object_size (opening->map) == 0)
-    return fail (opening, QM_STATUS_INVALID,
-                 "weight_map: is missing, or says of no tensor where it is");
+    return fail_opening (
+        opening, QM_STATUS_INVALID,
+        "weight_map: is missing, or says of no tensor where it is");
   file->tensors =
       calloc (json_object_size (opening->map), sizeof *file->tensors);
   if (file->tensors == NULL)
-    return fail (opening, QM_STATUS_NO_MEMORY, "out of memory");
+    return fail_opening (opening, QM_STATUS_NO_MEMORY, "out of memory");
   status = open_shards (opening);
   for (size_t i = 0; i < file->n_shards && status == QM_OK; i++)
     status = take_tensors (opening, i);
@@ -210,7 +211,7 @@ qm_safetensors_open_index (const char *path,
   if (opening.file != NULL)
     opening.file->path = strdup (path);
   if (opening.file == NULL || opening.file->path == NULL)
-    status = fail (&opening, QM_STATUS_NO_MEMORY, "out of memory");
+    status = fail_opening (&opening, QM_STATUS_NO_MEMORY, "out of memory");
   else
     status = read_index (&opening);
   if (status == QM_OK)

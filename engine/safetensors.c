@@ -120,8 +120,7 @@ read_entries (QmSafetensors *file, QmError *error)
   file->tensors =
       calloc (json_object_size (file->header) + 1, sizeof *file->tensors);
   if (file->tensors == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   json_object_foreach (file->header, name, value)
   {
     if (strcmp (name, "__metadata__") == 0)
@@ -151,8 +150,7 @@ read_header (QmSafetensors *file, QmError *error)
   file->data = sizeof prefix + length;
   text = malloc ((size_t) length + 1);
   if (text == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   if (fread (text, 1, (size_t) length, file->stream) != length)
     {
       free (text);
@@ -185,8 +183,7 @@ qm_safetensors_open_stream (FILE *stream,
     {
       free (new);
       fclose (stream);
-      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+      return qm_error_no_memory (error);
     }
   new->stream = stream;
   new->size = size;
@@ -376,7 +373,7 @@ qm_safetensors_read_ints (QmSafetensors *file,
 }
 
 static json_t *
-describe (const QmTensorToStore *tensor, uint64_t *next)
+json_tensor (const QmTensorToStore *tensor, uint64_t *next)
 {
   json_t *shape = json_array ();
   uint64_t bytes = sizeof (float);
@@ -406,7 +403,7 @@ make_header (const QmTensorToStore *tensors, size_t n)
                        json_pack ("{s:s}", "format", "pt"));
   for (size_t i = 0; i < n; i++)
     if (json_object_set_new (header, tensors[i].name,
-                             describe (&tensors[i], &next))
+                             json_tensor (&tensors[i], &next))
         != 0)
       {
         json_decref (header);
@@ -448,8 +445,7 @@ write_tensors (FILE *stream,
         elements *= (size_t) tensors[i].shape[d];
       values = malloc ((elements + 1) * sizeof *values);
       if (values == NULL)
-        return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                             "the host is out of memory");
+        return qm_error_no_memory (error);
       status = source (data, i, values, error);
       if (status == QM_OK
           && fwrite (values, sizeof *values, elements, stream) != elements)
@@ -473,14 +469,14 @@ write_header (FILE *stream, const char *header)
 }
 
 static QmStatus
-write_file (const char *temporary,
-            const char *path,
-            const char *header,
-            const QmTensorToStore *tensors,
-            size_t n,
-            QmTensorSource source,
-            void *data,
-            QmError *error)
+write_tensor_file (const char *temporary,
+                   const char *path,
+                   const char *header,
+                   const QmTensorToStore *tensors,
+                   size_t n,
+                   QmTensorSource source,
+                   void *data,
+                   QmError *error)
 {
   FILE *stream = qm_file_create_part (temporary);
   QmStatus status = QM_OK;
@@ -519,13 +515,13 @@ qm_safetensors_write (const char *path,
   QmStatus status = qm_file_place (path, place, sizeof place, error);
 
   if (status == QM_OK && header == NULL)
-    status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+    status = qm_error_no_memory (error);
   if (status == QM_OK && !qm_file_part_name (place, part, sizeof part))
     status = qm_error_set (error, QM_STATUS_IO, path, 0, 0,
                            "is longer than a path may be");
   if (status == QM_OK)
-    status = write_file (part, place, header, tensors, n, source, data, error);
+    status = write_tensor_file (part, place, header, tensors, n, source, data,
+                                error);
   free (header);
   return status;
 }

@@ -17,13 +17,6 @@
 #define MASKED_SHARE 0.15
 
 static QmStatus
-no_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
-static QmStatus
 check_tokens (const char *path,
               int64_t vocab,
               const QmSamples *samples,
@@ -88,7 +81,7 @@ qm_samples_read_tokens (const char *path,
       samples->ids = malloc ((samples->n + 1) * sizeof *samples->ids);
       status = samples->ids != NULL
                    ? read_tokens (stream, path, wide, vocab, samples, error)
-                   : no_memory (error);
+                   : qm_error_no_memory (error);
     }
   if (stream != NULL)
     fclose (stream);
@@ -187,7 +180,7 @@ read_texts (const char *path,
              ? qm_safetensors_read_ints (samples->file, stored, 0,
                                          (int32_t) qm_graph_classes (graph) - 1,
                                          samples->texts, error)
-             : no_memory (error);
+             : qm_error_no_memory (error);
 }
 
 QmStatus
@@ -212,7 +205,7 @@ qm_samples_open_images (const char *path,
                    ? qm_safetensors_read_ints (samples->file, labels, 0,
                                                (int32_t) classes - 1,
                                                samples->labels, error)
-                   : no_memory (error);
+                   : qm_error_no_memory (error);
     }
   if (status == QM_OK && graph->ids != QM_NO_VALUE)
     status = read_texts (path, graph, samples, error);
@@ -268,7 +261,7 @@ qm_samples_mask (const QmSamples *samples,
   Draw *draws = malloc ((size_t) (length + 1) * sizeof *draws);
 
   if (draws == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   for (int64_t i = 0; i < length; i++)
     {
       draws[i].position = i;
@@ -308,7 +301,7 @@ load_tokens (const QmSamples *samples,
                 == QM_OBJECTIVE_MASKED_TOKENS;
   int32_t *ids = malloc ((size_t) (2 * n * length) * sizeof *ids);
   int32_t *labels = ids != NULL && masked ? ids + n * length : ids;
-  QmStatus status = ids != NULL ? QM_OK : no_memory (error);
+  QmStatus status = ids != NULL ? QM_OK : qm_error_no_memory (error);
 
   for (int64_t i = 0; i < n && status == QM_OK; i++)
     {
@@ -341,7 +334,7 @@ load_pixels (const QmSamples *samples,
   int64_t size = stored->elements / (int64_t) samples->n;
   QmStoredTensor image = *stored;
   float *pixels = malloc ((size_t) (n * size) * sizeof *pixels);
-  QmStatus status = pixels != NULL ? QM_OK : no_memory (error);
+  QmStatus status = pixels != NULL ? QM_OK : qm_error_no_memory (error);
 
   image.elements = size;
   image.bytes /= samples->n;
@@ -380,7 +373,7 @@ load_rows (const QmSamples *samples,
   QmStatus status;
 
   if (chosen == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   for (int64_t i = 0; i < shape[0]; i++)
     memcpy (chosen + (size_t) i * each,
             rows + (size_t) (first + i) % samples->n * each,

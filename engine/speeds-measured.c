@@ -87,7 +87,7 @@ joules_of (const QmCalibration *calibration,
 
 /* Sets what a ratio tells, unless it tells nothing. */
 static void
-scale (double *value, double reference, double ratio)
+set_by_ratio (double *value, double reference, double ratio)
 {
   if (isfinite (ratio))
     *value = reference * ratio;
@@ -106,8 +106,8 @@ set_power (const QmCalibration *calibration,
   /* Rates are those at the highest clock, over what the reference's is. */
   speeds->power.clock = highest;
   if (joules > 0 && others > 0)
-    scale (&speeds->power.joules_per_flop, reference->power.joules_per_flop,
-           joules / others);
+    set_by_ratio (&speeds->power.joules_per_flop,
+                  reference->power.joules_per_flop, joules / others);
   if (own->watts_limit > 0)
     speeds->watts = own->watts_limit;
 }
@@ -118,10 +118,11 @@ set_host (const QmProbes *own,
           const QmSpeeds *reference,
           QmSpeeds *speeds)
 {
-  scale (&speeds->host.copies, reference->host.copies,
-         fmin (own->down / others->down, own->up / others->up));
-  scale (&speeds->host.add, reference->host.add, own->add / others->add);
-  scale (&speeds->host.adam, reference->host.adam, own->adam / others->adam);
+  set_by_ratio (&speeds->host.copies, reference->host.copies,
+                fmin (own->down / others->down, own->up / others->up));
+  set_by_ratio (&speeds->host.add, reference->host.add, own->add / others->add);
+  set_by_ratio (&speeds->host.adam, reference->host.adam,
+                own->adam / others->adam);
 }
 
 static void
@@ -137,18 +138,23 @@ set_measured (const QmCalibration *calibration,
     ratios[i] = qm_probe_ratio (own, others, (QmProbeKind) i);
   if (!isfinite (ratios[QM_PROBE_PRODUCT_16]))
     return; /* without clocks nothing can be said */
-  scale (&speeds->rates[QM_ARITHMETIC_16], reference->rates[QM_ARITHMETIC_16],
-         ratios[QM_PROBE_PRODUCT_16]);
-  scale (&speeds->rates[QM_ARITHMETIC_TF32],
-         reference->rates[QM_ARITHMETIC_TF32], ratios[QM_PROBE_PRODUCT_TF32]);
-  scale (&speeds->rates[QM_ARITHMETIC_FP32],
-         reference->rates[QM_ARITHMETIC_FP32], ratios[QM_PROBE_PRODUCT_FP32]);
+  set_by_ratio (&speeds->rates[QM_ARITHMETIC_16],
+                reference->rates[QM_ARITHMETIC_16],
+                ratios[QM_PROBE_PRODUCT_16]);
+  set_by_ratio (&speeds->rates[QM_ARITHMETIC_TF32],
+                reference->rates[QM_ARITHMETIC_TF32],
+                ratios[QM_PROBE_PRODUCT_TF32]);
+  set_by_ratio (&speeds->rates[QM_ARITHMETIC_FP32],
+                reference->rates[QM_ARITHMETIC_FP32],
+                ratios[QM_PROBE_PRODUCT_FP32]);
   speeds->half_rate = 1; /* is part of what was measured */
-  scale (&speeds->bandwidth, reference->bandwidth, ratios[QM_PROBE_BYTES]);
-  scale (&speeds->attention, 1,
-         ratios[QM_PROBE_ATTENTION] / ratios[QM_PROBE_PRODUCT_16]);
-  scale (&speeds->attention_backward, 1,
-         ratios[QM_PROBE_ATTENTION_BACKWARD] / ratios[QM_PROBE_PRODUCT_16]);
+  set_by_ratio (&speeds->bandwidth, reference->bandwidth,
+                ratios[QM_PROBE_BYTES]);
+  set_by_ratio (&speeds->attention, 1,
+                ratios[QM_PROBE_ATTENTION] / ratios[QM_PROBE_PRODUCT_16]);
+  set_by_ratio (&speeds->attention_backward, 1,
+                ratios[QM_PROBE_ATTENTION_BACKWARD]
+                    / ratios[QM_PROBE_PRODUCT_16]);
   set_power (calibration, own, reference, speeds);
   set_host (own, others, reference, speeds);
   speeds->measured = own;

@@ -2,12 +2,12 @@
 
 #include "engine/train.h"
 
+#include "data/clock.h"
 #include "engine/weights.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct Training
 {
@@ -88,15 +88,6 @@ run_step (const Training *training, int64_t index, double rate, QmError *error)
   return status;
 }
 
-static double
-now (void)
-{
-  struct timespec time = { 0 };
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
 static QmStatus
 run_steps (const Training *training, QmError *error)
 {
@@ -105,7 +96,7 @@ run_steps (const Training *training, QmError *error)
 
   for (int64_t i = 0; i < options->steps && status == QM_OK; i++)
     {
-      double begin = now (), peak = training->plan->recipe.learning_rate;
+      double begin = qm_clock (), peak = training->plan->recipe.learning_rate;
       double rate = qm_schedule_rate (options->schedule, peak, options->warm_up,
                                       options->steps, i);
       float state[QM_STATE_SIZE];
@@ -120,7 +111,7 @@ run_steps (const Training *training, QmError *error)
         status = qm_executor_synchronize (training->executor, error);
       if (status != QM_OK)
         return status;
-      step.seconds = now () - begin;
+      step.seconds = qm_clock () - begin;
       step.loss = state[QM_STATE_LOSS];
       step.norm = state[QM_STATE_NORM];
       step.loss_scale = state[QM_STATE_LOSS_SCALE];

@@ -63,11 +63,11 @@ read_settings (const QmTrainingRate *rate,
 
 /* The model and how it is trained. */
 static QmStatus
-read_model (const QmTrainingRate *rate,
-            const QmCatalog *catalog,
-            QmModelConfig *config,
-            QmRecipe *recipe,
-            QmError *error)
+read_trained_model (const QmTrainingRate *rate,
+                    const QmCatalog *catalog,
+                    QmModelConfig *config,
+                    QmRecipe *recipe,
+                    QmError *error)
 {
   const QmModel *model = qm_catalog_model (catalog, rate->model);
   QmStatus status = QM_OK;
@@ -125,8 +125,8 @@ qm_trained_read (const QmTrainingRate *rate,
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "there is no GPU '%s'", rate->gpu);
   status = read_settings (rate, &trained->options, error);
-  return status == QM_OK ? read_model (rate, catalog, &trained->config,
-                                       &trained->recipe, error)
+  return status == QM_OK ? read_trained_model (rate, catalog, &trained->config,
+                                               &trained->recipe, error)
                          : status;
 }
 

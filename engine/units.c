@@ -79,7 +79,7 @@ goes_on (const Cut *cut, const QmValue *parameter)
 }
 
 static void
-add (Cut *cut, size_t value)
+add_to_unit (Cut *cut, size_t value)
 {
   const QmValue *parameter = &cut->graph->values[value];
   QmUnits *units = cut->units;
@@ -103,7 +103,7 @@ place_group (Cut *cut)
   for (size_t i = 0; i < cut->graph->n_values; i++)
     if (is_owner (cut->graph, i, QM_ROLE_PARAMETER)
         && group_of (cut->rules, &cut->graph->values[i]) == cut->group)
-      add (cut, i);
+      add_to_unit (cut, i);
   close_unit (cut);
 }
 
@@ -142,8 +142,7 @@ qm_units_find (const QmGraph *graph,
   if (units->place == NULL || units->list == NULL || units->of == NULL)
     {
       qm_units_clear (units);
-      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+      return qm_error_no_memory (error);
     }
   for (size_t i = 0; i < n; i++)
     units->of[i] = QM_NO_UNIT;

@@ -31,11 +31,11 @@ count_waits (const QmOpCall *calls, size_t n)
 
 /* Queues calls, with an event before and after each that may wait. */
 static QmStatus
-queue (QmExecutor *executor,
-       const QmOpCall *calls,
-       size_t n,
-       QmEvent **events,
-       QmError *error)
+queue_watched (QmExecutor *executor,
+               const QmOpCall *calls,
+               size_t n,
+               QmEvent **events,
+               QmError *error)
 {
   QmDevice *device = qm_executor_device (executor);
   QmStream *stream = qm_executor_stream (executor);
@@ -92,15 +92,14 @@ time_phase (QmExecutor *executor,
   waits = count_waits (calls, n);
   events = calloc (2 * waits + 1, sizeof *events);
   if (events == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   while (status == QM_OK && made < 2 * waits)
     {
       status = qm_event_create (device, &events[made], error);
       made += status == QM_OK;
     }
   if (status == QM_OK)
-    status = queue (executor, calls, n, events, error);
+    status = queue_watched (executor, calls, n, events, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (executor, error);
   if (status == QM_OK)

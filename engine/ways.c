@@ -181,8 +181,7 @@ qm_way_plans_new (const QmModelConfig *config,
   if (*plans == NULL)
     {
       qm_plan_bases_free (bases);
-      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+      return qm_error_no_memory (error);
     }
   **plans = (QmWayPlans){ .config = config,
                           .recipe = recipe,
@@ -221,7 +220,7 @@ qm_way_plans_free (QmWayPlans *plans)
 }
 
 static bool
-is_same (const QmPlanOptions *a, const QmPlanOptions *b)
+is_same_way (const QmPlanOptions *a, const QmPlanOptions *b)
 {
   return a->micro_batch == b->micro_batch && a->sharding == b->sharding
          && a->offload == b->offload && a->checkpoint == b->checkpoint
@@ -275,8 +274,7 @@ add_planned (QmWayPlans *plans,
   if (planned == NULL || planned->memory == NULL || plans->n == plans->room)
     {
       free_planned (planned);
-      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+      return qm_error_no_memory (error);
     }
   planned->options = *options;
   planned->options.target = plans->targets[0];
@@ -291,7 +289,7 @@ add_planned (QmWayPlans *plans,
 
 /* Of so many bytes that PLANNED_RANKS divide, what each of `ranks` has. */
 static uint64_t
-part_of (uint64_t bytes, int ranks)
+share_of_rank (uint64_t bytes, int ranks)
 {
   return (bytes * PLANNED_RANKS + (uint64_t) ranks - 1) / (uint64_t) ranks;
 }
@@ -313,12 +311,12 @@ memory_of (const Planned *planned, size_t target, int ranks)
       {
         uint64_t whole = *divided[i];
 
-        *divided[i] = part_of (whole, ranks);
+        *divided[i] = share_of_rank (whole, ranks);
         memory.total -= whole - *divided[i];
       }
   if (memory.host > 0)
-    memory.host =
-        part_of (memory.host - planned->host_own, ranks) + planned->host_own;
+    memory.host = share_of_rank (memory.host - planned->host_own, ranks)
+                  + planned->host_own;
   return memory;
 }
 
@@ -368,7 +366,7 @@ qm_way_plans_find (QmWayPlans *plans,
 
   memset (found, 0, sizeof *found);
   for (size_t i = 0; i < plans->n && planned == NULL; i++)
-    if (is_same (&plans->list[i]->options, options))
+    if (is_same_way (&plans->list[i]->options, options))
       planned = plans->list[i];
   if (planned == NULL)
     status = add_planned (plans, options, &planned, error);
@@ -382,8 +380,7 @@ qm_way_plans_find (QmWayPlans *plans,
   found->accumulation = (plans->recipe->batch_size + all - 1) / all;
   rows = calloc (planned->work->n + 1, sizeof *rows);
   if (rows == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   work = work_of (planned->work, options->ranks, (double) found->accumulation,
                   rows);
   status = qm_predict_ranks (&work, exchange, level, &found->prediction,

@@ -16,13 +16,6 @@ typedef struct Source
   const QmStoredTensor *other; /* the same under another name, or NULL */
 } Source;
 
-static QmStatus
-no_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 /* What TensorFlow called weight and bias of norms, as the first files of BERT
  * have it.  NULL: this is none. */
 static const QmStoredTensor *
@@ -104,7 +97,7 @@ qm_weights_transpose (int64_t rows,
   float *copy = malloc (bytes);
 
   if (copy == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   memcpy (copy, values, bytes);
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++)
@@ -143,12 +136,12 @@ find_packed (const QmGraph *graph,
 }
 
 static QmStatus
-find (const QmGraph *graph,
-      const QmParameter *parameter,
-      QmSafetensors *file,
-      const char *path,
-      Source *source,
-      QmError *error)
+find_source (const QmGraph *graph,
+             const QmParameter *parameter,
+             QmSafetensors *file,
+             const char *path,
+             Source *source,
+             QmError *error)
 {
   QmTensor shape = shape_in_files (graph, parameter);
   const QmStoredTensor *found[] = {
@@ -194,7 +187,7 @@ read_values (QmSafetensors *file,
 
   *values = malloc ((size_t) (stored->elements + 1) * sizeof **values);
   if (*values == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   status = qm_safetensors_read_floats (file, stored, *values, error);
   for (int64_t i = 0; i < stored->elements && status == QM_OK; i++)
     if (!isfinite ((*values)[i]))
@@ -228,12 +221,12 @@ check_other (QmSafetensors *file,
 }
 
 static QmStatus
-load (const QmParameter *parameter,
-      QmExecutor *executor,
-      QmSafetensors *file,
-      const Source *source,
-      const char *path,
-      QmError *error)
+load_parameter (const QmParameter *parameter,
+                QmExecutor *executor,
+                QmSafetensors *file,
+                const Source *source,
+                const char *path,
+                QmError *error)
 {
   float *values;
   QmStatus status =
@@ -314,18 +307,18 @@ qm_weights_load (const QmPlan *plan,
 {
   const QmGraph *graph = plan->graph;
   Source *sources = calloc (graph->n_parameters + 1, sizeof *sources);
-  QmStatus status = sources != NULL ? QM_OK : no_memory (error);
+  QmStatus status = sources != NULL ? QM_OK : qm_error_no_memory (error);
 
   for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
     {
-      status =
-          find (graph, &graph->parameters[i], file, path, &sources[i], error);
+      status = find_source (graph, &graph->parameters[i], file, path,
+                            &sources[i], error);
       if (from != NULL)
         from[i] = sources[i].from;
     }
   for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
-    status =
-        load (&graph->parameters[i], executor, file, &sources[i], path, error);
+    status = load_parameter (&graph->parameters[i], executor, file, &sources[i],
+                             path, error);
   for (int i = 0; i < QM_GRAPH_TABLES && status == QM_OK; i++)
     status = load_table (graph, &graph->tables[i], executor, file, path, error);
   if (status == QM_OK)
@@ -419,7 +412,7 @@ give_tensors (Output *output, QmError *error)
       values = malloc ((size_t) qm_tensor_elements (shape) * sizeof *values);
 
       status = values != NULL ? give_tensor (output, i, values, error)
-                              : no_memory (error);
+                              : qm_error_no_memory (error);
       free (values);
     }
   return status;
@@ -458,7 +451,7 @@ qm_weights_save (const QmPlan *plan,
                    : give_tensors (&output, error);
     }
   else
-    status = no_memory (error);
+    status = qm_error_no_memory (error);
   free (output.tensors);
   free (output.parameters);
   return status;

@@ -23,7 +23,7 @@ length_of (const QmOpCall *call)
 }
 
 static double
-whole_of (const QmOpCall *call)
+bytes_of_whole (const QmOpCall *call)
 {
   const QmTensor *heads = &call->inputs[0];
 
@@ -213,7 +213,7 @@ row_of (const QmOpCall *call, bool update)
       row.columns = (double) first[3];
       break;
     case QM_OP_ROTARY:
-      row.whole = whole_of (call);
+      row.whole = bytes_of_whole (call);
       break;
     default:
       break;
@@ -288,7 +288,10 @@ is_masked (const QmPlan *plan, const QmOpCall *call)
 
 /* The row that the call is in, or -1. */
 static int32_t
-add (QmWork *work, const QmPlan *plan, const QmOpCall *call, bool update)
+add_work_of (QmWork *work,
+             const QmPlan *plan,
+             const QmOpCall *call,
+             bool update)
 {
   QmWorkRow row;
 
@@ -349,8 +352,7 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
       || (new->order == NULL && plan->options.ranks > 1))
     {
       qm_work_free (new);
-      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+      return qm_error_no_memory (error);
     }
   for (size_t i = 0; i < graph->n_nodes; i++)
     {
@@ -359,7 +361,7 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
       int32_t row;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      row = add (new, plan, &call, phase == QM_PHASE_UPDATE);
+      row = add_work_of (new, plan, &call, phase == QM_PHASE_UPDATE);
       if (new->order != NULL)
         new->order[new->n_order++] = (QmWorkCall){
           .op = call.op,

@@ -140,7 +140,10 @@ can_use_nccl (const Offer *offers, int ranks, char *why, size_t size)
 
 /* All come to the same, as all have the same offers. */
 static QmStatus
-choose (const Offer *offers, int ranks, QmTransport *transport, QmError *error)
+choose_transport (const Offer *offers,
+                  int ranks,
+                  QmTransport *transport,
+                  QmError *error)
 {
   char why[256] = "";
   QmTransport wish = (QmTransport) offers[0].wish;
@@ -171,12 +174,11 @@ agree_on_transport (QmCommunicator *communicator,
   QmStatus status;
 
   if (offers == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   make_offer (communicator, transport, &own);
   status = share (communicator, TAG_OFFER, &own, offers, sizeof own, error);
   if (status == QM_OK)
-    status = choose (offers, ranks, &communicator->transport, error);
+    status = choose_transport (offers, ranks, &communicator->transport, error);
   free (offers);
   return status;
 }
@@ -191,8 +193,7 @@ agree_on_outcome (QmCommunicator *communicator, QmStatus status, QmError *error)
   QmStatus shared;
 
   if (all == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   if (status != QM_OK)
     snprintf (own.message, sizeof own.message, "%.250s", error->message);
   shared = share (communicator, TAG_OUTCOME, &own, all, sizeof own, error);
@@ -275,8 +276,7 @@ qm_communicator_new_staged (QmWorld *world,
   if (new == NULL)
     {
       take_rank (world, rank, false, NULL);
-      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
+      return qm_error_no_memory (error);
     }
   new->world = world;
   new->device = device;
@@ -364,10 +364,10 @@ check_call (const QmCommunicator *communicator,
 
 /* A rank that cannot queue a call would be waited for. */
 static QmStatus
-queue (QmCommunicator *communicator,
-       QmStream *stream,
-       const QmCollective *call,
-       QmError *error)
+queue_checked (QmCommunicator *communicator,
+               QmStream *stream,
+               const QmCollective *call,
+               QmError *error)
 {
   QmWorld *world = communicator->world;
   QmError own = { 0 };
@@ -394,7 +394,7 @@ qm_all_reduce (QmCommunicator *communicator,
 {
   const QmCollective call = { QM_ALL_REDUCE, from, to, count, type };
 
-  return queue (communicator, stream, &call, error);
+  return queue_checked (communicator, stream, &call, error);
 }
 
 QmStatus
@@ -408,7 +408,7 @@ qm_reduce_scatter (QmCommunicator *communicator,
 {
   const QmCollective call = { QM_REDUCE_SCATTER, from, to, count, type };
 
-  return queue (communicator, stream, &call, error);
+  return queue_checked (communicator, stream, &call, error);
 }
 
 QmStatus
@@ -422,11 +422,11 @@ qm_all_gather (QmCommunicator *communicator,
 {
   const QmCollective call = { QM_ALL_GATHER, from, to, count, type };
 
-  return queue (communicator, stream, &call, error);
+  return queue_checked (communicator, stream, &call, error);
 }
 
 static double
-join (QmAgreement agreement, double a, double b)
+agree_on (QmAgreement agreement, double a, double b)
 {
   switch (agreement)
     {
@@ -457,15 +457,14 @@ qm_communicator_agree (QmCommunicator *communicator,
                          "ranks agree on up to %zu numbers, not %zu", most, n);
   all = calloc (ranks * n + 1, sizeof *all);
   if (all == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   status = share (communicator, (uint32_t) agreement, values, all,
                   n * sizeof *all, error);
   for (size_t i = 0; i < n && status == QM_OK; i++)
     {
       values[i] = all[i];
       for (size_t r = 1; r < ranks; r++)
-        values[i] = join (agreement, values[i], all[r * n + i]);
+        values[i] = agree_on (agreement, values[i], all[r * n + i]);
     }
   free (all);
   return status;
@@ -487,8 +486,7 @@ qm_communicator_tell (QmCommunicator *communicator,
                          bytes);
   all = calloc ((size_t) communicator->world->ranks + 1, bytes + 1);
   if (all == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   status = share (communicator, TAG_TELL, data, all, bytes, error);
   if (status == QM_OK)
     memcpy (data, all, bytes);

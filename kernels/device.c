@@ -129,8 +129,7 @@ qm_device_describe (const char *id, QmDeviceInfo *info, QmError *error)
     return no_device (id, error);
   infos = calloc (MAX_DEVICES, sizeof *infos);
   if (infos == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   n = qm_device_list (infos, MAX_DEVICES, note, sizeof note);
   for (size_t i = 0; i < n && i < MAX_DEVICES && status != QM_OK; i++)
     if (id[0] == '\0' ? infos[i].trouble[0] == '\0'

@@ -73,7 +73,10 @@ qm_watch_nothing (void)
 }
 
 static void
-join (QmRange *range, int samples, const QmRange *later, int later_samples)
+join_ranges (QmRange *range,
+             int samples,
+             const QmRange *later,
+             int later_samples)
 {
   if (!isfinite (later->mean))
     return;
@@ -98,10 +101,12 @@ qm_watch_join (QmWatch *watch, const QmWatch *later)
       *watch = *later;
       return;
     }
-  join (&watch->sm_mhz, watch->samples, &later->sm_mhz, later->samples);
-  join (&watch->memory_mhz, watch->samples, &later->memory_mhz, later->samples);
-  join (&watch->celsius, watch->samples, &later->celsius, later->samples);
-  join (&watch->watts, watch->samples, &later->watts, later->samples);
+  join_ranges (&watch->sm_mhz, watch->samples, &later->sm_mhz, later->samples);
+  join_ranges (&watch->memory_mhz, watch->samples, &later->memory_mhz,
+               later->samples);
+  join_ranges (&watch->celsius, watch->samples, &later->celsius,
+               later->samples);
+  join_ranges (&watch->watts, watch->samples, &later->watts, later->samples);
   if (later->throttle >= 0)
     watch->throttle =
         (watch->throttle >= 0 ? watch->throttle : 0) | later->throttle;

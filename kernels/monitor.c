@@ -113,7 +113,7 @@ nvml_failed (const QmNvml *nvml,
 }
 
 static QmStatus
-load (QmNvml *nvml, const char *library, QmError *error)
+load_nvml (QmNvml *nvml, const char *library, QmError *error)
 {
   const char *name = library != NULL ? library : LIBRARY;
   int code;
@@ -146,11 +146,10 @@ qm_monitor_open (const char *bus,
 
   *monitor = NULL;
   if (new == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   pthread_mutex_init (&new->lock, NULL);
   pthread_cond_init (&new->wake, NULL);
-  status = load (&new->nvml, library, error);
+  status = load_nvml (&new->nvml, library, error);
   if (status == QM_OK)
     {
       code = new->nvml.find (bus, &new->device);
@@ -196,7 +195,7 @@ number (const QmMonitor *monitor, NvmlNumber get, double unit)
 }
 
 static double
-number_of (const QmMonitor *monitor, NvmlNumberOf get, unsigned int of)
+nvml_number (const QmMonitor *monitor, NvmlNumberOf get, unsigned int of)
 {
   unsigned int value = 0;
 
@@ -228,10 +227,10 @@ qm_monitor_read (const QmMonitor *monitor, QmReading *reading)
   unsigned long long value = 0;
   nvmlMemory_t memory;
 
-  reading->sm_mhz = number_of (monitor, nvml->clock, NVML_CLOCK_SM);
-  reading->memory_mhz = number_of (monitor, nvml->clock, NVML_CLOCK_MEM);
+  reading->sm_mhz = nvml_number (monitor, nvml->clock, NVML_CLOCK_SM);
+  reading->memory_mhz = nvml_number (monitor, nvml->clock, NVML_CLOCK_MEM);
   reading->celsius =
-      number_of (monitor, nvml->temperature, NVML_TEMPERATURE_GPU);
+      nvml_number (monitor, nvml->temperature, NVML_TEMPERATURE_GPU);
   reading->watts = number (monitor, nvml->power, 1e-3);
   reading->joules =
       nvml->energy != NULL
@@ -321,8 +320,9 @@ qm_monitor_facts (const QmMonitor *monitor, QmFacts *facts)
       facts->total_bytes = (int64_t) memory.total;
       facts->free_bytes = (int64_t) memory.free;
     }
-  facts->sm_mhz_max = number_of (monitor, nvml->clock_max, NVML_CLOCK_SM);
-  facts->memory_mhz_max = number_of (monitor, nvml->clock_max, NVML_CLOCK_MEM);
+  facts->sm_mhz_max = nvml_number (monitor, nvml->clock_max, NVML_CLOCK_SM);
+  facts->memory_mhz_max =
+      nvml_number (monitor, nvml->clock_max, NVML_CLOCK_MEM);
   facts->watts_max = number (monitor, nvml->power_limit, 1e-3);
   facts->pcie_generation = whole (number (monitor, nvml->pcie_generation, 1));
   facts->pcie_width = whole (number (monitor, nvml->pcie_width, 1));
@@ -340,7 +340,7 @@ qm_monitor_facts (const QmMonitor *monitor, QmFacts *facts)
 }
 
 static void
-add (Sum *sum, double value)
+add_to_sum (Sum *sum, double value)
 {
   if (!isfinite (value))
     return;
@@ -360,16 +360,16 @@ range_of (const Sum *sum)
 
 /* Reads and adds; returns what was read. */
 static QmReading
-take (QmMonitor *monitor)
+read_and_add (QmMonitor *monitor)
 {
   unsigned int celsius = 0;
   QmReading reading;
 
   qm_monitor_read (monitor, &reading);
-  add (&monitor->sm, reading.sm_mhz);
-  add (&monitor->memory, reading.memory_mhz);
-  add (&monitor->celsius, reading.celsius);
-  add (&monitor->watts, reading.watts);
+  add_to_sum (&monitor->sm, reading.sm_mhz);
+  add_to_sum (&monitor->memory, reading.memory_mhz);
+  add_to_sum (&monitor->celsius, reading.celsius);
+  add_to_sum (&monitor->watts, reading.watts);
   if (reading.throttle >= 0)
     monitor->throttle =
         (monitor->throttle >= 0 ? monitor->throttle : 0) | reading.throttle;
@@ -400,7 +400,7 @@ watch_thread (void *data)
         }
       pthread_cond_timedwait (&monitor->wake, &monitor->lock, &when);
       if (!monitor->stop)
-        take (monitor);
+        read_and_add (monitor);
     }
   pthread_mutex_unlock (&monitor->lock);
   return NULL;
@@ -419,7 +419,7 @@ qm_monitor_begin (QmMonitor *monitor, QmError *error)
   monitor->throttle = -1;
   monitor->samples = 0;
   clock_gettime (CLOCK_MONOTONIC, &monitor->begin);
-  monitor->first_joules = take (monitor).joules;
+  monitor->first_joules = read_and_add (monitor).joules;
   if (pthread_create (&monitor->thread, NULL, watch_thread, monitor) != 0)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host has no thread to watch the GPU with");
@@ -442,7 +442,7 @@ qm_monitor_end (QmMonitor *monitor, QmWatch *watch)
   pthread_mutex_unlock (&monitor->lock);
   pthread_join (monitor->thread, NULL);
   monitor->watching = false;
-  last = take (monitor);
+  last = read_and_add (monitor);
   clock_gettime (CLOCK_MONOTONIC, &end);
   watch->sm_mhz = range_of (&monitor->sm);
   watch->memory_mhz = range_of (&monitor->memory);

@@ -8,7 +8,7 @@
 /* The share of a square of n by n that a mask leaves, of a large one: half
  * where only earlier columns count. */
 static double
-seen (const QmAttributes *attributes, int64_t n)
+share_seen (const QmAttributes *attributes, int64_t n)
 {
   double sides = attributes->causal != QM_CAUSAL_NONE ? 1 : 2;
   double window = 1;
@@ -43,10 +43,10 @@ qm_op_flops (const QmOpCall *call)
              * (double) (a[0] * a[1]) * (double) a[2] * (double) a[3]
              * (double) b[3];
     case QM_OP_ATTENTION:
-      return seen (&call->attributes, a[2]) * 4 * (double) (a[0] * a[1])
+      return share_seen (&call->attributes, a[2]) * 4 * (double) (a[0] * a[1])
              * (double) a[2] * (double) a[2] * (double) a[3];
     case QM_OP_ATTENTION_BACKWARD:
-      return seen (&call->attributes, a[2]) * 8 * (double) (a[0] * a[1])
+      return share_seen (&call->attributes, a[2]) * 8 * (double) (a[0] * a[1])
              * (double) a[2] * (double) a[2] * (double) a[3];
     case QM_OP_DEPTHWISE_CONV:
       return 2.0 * (double) (a[0] * a[1]) * (double) (b[1] * b[2]);

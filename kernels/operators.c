@@ -288,7 +288,7 @@ typedef struct Check
 } Check;
 
 static QmStatus
-refuse (const Check *check, const char *side, int slot, const char *why)
+refuse_tensor (const Check *check, const char *side, int slot, const char *why)
 {
   return qm_error_set (check->error, QM_STATUS_INVALID, "", 0, 0,
                        "%s: %s %d %s", qm_op_name (check->call->op), side, slot,
@@ -374,23 +374,23 @@ check_side (Check *check,
           int32_t last = tensor->rank - 1;
 
           if (!type_matches (type, tensor->type))
-            return refuse (check, side, slot, "has the wrong type");
+            return refuse_tensor (check, side, slot, "has the wrong type");
           if (!sizes_are_sane (tensor)
               || !shape_matches (check, letters, tensor))
-            return refuse (check, side, slot, "has the wrong shape");
+            return refuse_tensor (check, side, slot, "has the wrong shape");
           if ((dense && !qm_tensor_is_dense (tensor))
               || (!any && tensor->shape[last] != 1
                   && tensor->stride[last] != 1))
-            return refuse (check, side, slot, "has the wrong strides");
+            return refuse_tensor (check, side, slot, "has the wrong strides");
         }
       else if (!optional)
-        return refuse (check, side, slot, "is missing");
+        return refuse_tensor (check, side, slot, "is missing");
       letters += strcspn (letters, " ");
       letters += *letters == ' ';
     }
   for (; slot < max; slot++)
     if (qm_tensor_present (&tensors[slot]))
-      return refuse (check, side, slot, "does not exist");
+      return refuse_tensor (check, side, slot, "does not exist");
   return QM_OK;
 }
 

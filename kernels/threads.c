@@ -212,13 +212,6 @@ start_workers (QmThreads *threads, int wanted, bool pinned)
   free (cpus);
 }
 
-static QmStatus
-no_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 QmStatus
 qm_threads_new (int count, bool pinned, QmThreads **threads, QmError *error)
 {
@@ -234,14 +227,14 @@ qm_threads_new (int count, bool pinned, QmThreads **threads, QmError *error)
     count = qm_threads_available ();
   new = calloc (1, sizeof *new + (size_t) count * sizeof (Worker));
   if (new == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   if (pthread_mutex_init (&new->lock, NULL) != 0
       || pthread_mutex_init (&new->own_lock, NULL) != 0
       || pthread_cond_init (&new->started, NULL) != 0
       || pthread_cond_init (&new->done, NULL) != 0)
     {
       free (new);
-      return no_memory (error);
+      return qm_error_no_memory (error);
     }
   /* A thread that is there already sees the final count: it reads it in a task,
    * and there is none yet. */
@@ -290,7 +283,7 @@ qm_task_new (QmThreads *threads, QmTask **task, QmError *error)
   size = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
   *task = aligned_alloc (CACHE_LINE, size);
   if (*task == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   **task = (QmTask){ .threads = threads };
   return QM_OK;
 }
@@ -308,7 +301,7 @@ qm_task_free (QmTask *task)
 }
 
 static void
-cut (QmTask *task)
+cut_task (QmTask *task)
 {
   const QmTaskRange *range = &task->range;
   int64_t first = range->begin / range->chunk;
@@ -347,7 +340,7 @@ qm_task_start (QmTask *task,
         run_chunk (task, i);
       return;
     }
-  cut (task);
+  cut_task (task);
   task->following = NULL;
   task->inside = threads->count;
   pthread_mutex_lock (&threads->lock);

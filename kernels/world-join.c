@@ -88,17 +88,10 @@ typedef struct Join
 } Join;
 
 static QmStatus
-fail (Join *join, QmStatus status, const char *what, const char *why)
+fail_join (Join *join, QmStatus status, const char *what, const char *why)
 {
   return qm_error_set (join->error, status, "", 0, 0, "%.80s: %s%s",
                        join->rendezvous, what, why);
-}
-
-static QmStatus
-no_memory (Join *join)
-{
-  return qm_error_set (join->error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
 }
 
 /* Reads "HOST:PORT" and asks what it means. */
@@ -123,14 +116,14 @@ look_up (Join *join, bool passive, struct addrinfo **found)
   if (length == 0 || length >= sizeof host || strlen (colon + 1) > 5
       || strspn (colon + 1, "0123456789") != strlen (colon + 1)
       || atoi (colon + 1) < 1 || atoi (colon + 1) > 65535)
-    return fail (join, QM_STATUS_INVALID,
-                 "a place to meet is a host and a port, HOST:PORT", "");
+    return fail_join (join, QM_STATUS_INVALID,
+                      "a place to meet is a host and a port, HOST:PORT", "");
   memcpy (host, text, length);
   host[length] = '\0';
   code = getaddrinfo (host, colon + 1, &hints, found);
   if (code != 0)
-    return fail (join, QM_STATUS_IO,
-                 "there is no such host: ", gai_strerror (code));
+    return fail_join (join, QM_STATUS_IO,
+                      "there is no such host: ", gai_strerror (code));
   return QM_OK;
 }
 
@@ -202,8 +195,8 @@ take_call (Join *join)
 
         if (fd < 0)
           return errno == EMFILE || errno == ENFILE || errno == ENOMEM
-                     ? fail (join, QM_STATUS_IO,
-                             "no more can come: ", strerror (errno))
+                     ? fail_join (join, QM_STATUS_IO,
+                                  "no more can come: ", strerror (errno))
                      : QM_OK;
         qm_socket_set_up (fd);
         guest->fd = fd;
@@ -280,7 +273,7 @@ serve (Join *join, QmFrameKind kind, size_t bytes, GuestTaker take)
 }
 
 static void
-refuse (int fd, QmStatus status, const char *why)
+refuse_guest (int fd, QmStatus status, const char *why)
 {
   Refusal refusal = { .status = (uint32_t) status };
 
@@ -303,7 +296,7 @@ take_hello (Join *join, Guest *guest, bool other)
     {
       snprintf (why, sizeof why, "%.80s: rank 0 has another secret",
                 join->rendezvous);
-      refuse (guest->fd, QM_STATUS_INVALID, why);
+      refuse_guest (guest->fd, QM_STATUS_INVALID, why);
       qm_socket_close (&guest->fd);
       join->strangers++;
       return QM_OK;
@@ -312,9 +305,9 @@ take_hello (Join *join, Guest *guest, bool other)
       || !qm_pass_check (&world->pass, &hello.pass, (int) hello.first, why,
                          sizeof why))
     {
-      refuse (guest->fd, QM_STATUS_INVALID, why);
+      refuse_guest (guest->fd, QM_STATUS_INVALID, why);
       qm_socket_close (&guest->fd);
-      return fail (join, QM_STATUS_INVALID, why, "");
+      return fail_join (join, QM_STATUS_INVALID, why, "");
     }
   if (hello.port < 1 || hello.port > 65535)
     {
@@ -323,10 +316,10 @@ take_hello (Join *join, Guest *guest, bool other)
     }
   seats = realloc (join->seats, (size_t) (join->n_seats + 1) * sizeof *seats);
   if (seats == NULL)
-    return no_memory (join);
+    return qm_error_no_memory (join->error);
   join->seats = seats;
   if (!add_peer (world, hello.first, hello.local, guest->fd))
-    return no_memory (join);
+    return qm_error_no_memory (join->error);
   guest->fd = -1;
   qm_address_set_port (&guest->address, hello.port);
   seats = &join->seats[join->n_seats++];
@@ -408,7 +401,7 @@ welcome_all (Join *join)
         {
           qm_ranks_name (world->peers[i].first, world->peers[i].local, names,
                          sizeof names);
-          return fail (join, QM_STATUS_IO, names, " went again");
+          return fail_join (join, QM_STATUS_IO, names, " went again");
         }
     }
   return QM_OK;
@@ -478,8 +471,8 @@ wait_for_links (Join *join)
     else
       {
         qm_ranks_name (peer->first, peer->local, names, sizeof names);
-        status =
-            fail (join, QM_STATUS_IO, names, " did not connect to the others");
+        status = fail_join (join, QM_STATUS_IO, names,
+                            " did not connect to the others");
       }
   return status;
 }
@@ -491,7 +484,7 @@ refuse_all (Join *join)
   const QmError *error = join->error;
 
   for (int i = 0; i < join->world->n_peers; i++)
-    refuse (join->world->peers[i].control, error->status, error->message);
+    refuse_guest (join->world->peers[i].control, error->status, error->message);
 }
 
 /* What the process of rank 0 does. */
@@ -507,11 +500,12 @@ receive (Join *join)
        one = one->ai_next)
     join->listener = qm_socket_listen (one->ai_addr, one->ai_addrlen);
   if (join->listener < 0)
-    status = fail (join, QM_STATUS_IO,
-                   "rank 0 cannot listen there: ", strerror (errno));
+    status = fail_join (join, QM_STATUS_IO,
+                        "rank 0 cannot listen there: ", strerror (errno));
   freeaddrinfo (found);
   if (status == QM_OK && !qm_pass_token (&join->token))
-    status = fail (join, QM_STATUS_IO, "the system has no random numbers", "");
+    status =
+        fail_join (join, QM_STATUS_IO, "the system has no random numbers", "");
   if (status == QM_OK)
     status = wait_for_all (join);
   if (status != QM_OK)
@@ -549,8 +543,8 @@ call_rendezvous (Join *join, int *fd)
     }
   freeaddrinfo (found);
   return *fd >= 0 ? QM_OK
-                  : fail (join, QM_STATUS_IO,
-                          "rank 0 did not come: ", strerror (code));
+                  : fail_join (join, QM_STATUS_IO,
+                               "rank 0 did not come: ", strerror (code));
 }
 
 /* Listens at a port of the address that rank 0 was called from, and says so. */
@@ -572,13 +566,13 @@ say_hello (Join *join, int fd)
     }
   size = sizeof here;
   if (join->listener < 0 || getsockname (join->listener, &here.any, &size) != 0)
-    return fail (join, QM_STATUS_IO,
-                 "there is no port for others: ", strerror (errno));
+    return fail_join (join, QM_STATUS_IO,
+                      "there is no port for others: ", strerror (errno));
   hello.port = ntohs (here.any.sa_family == AF_INET6 ? here.six.sin6_port
                                                      : here.four.sin_port);
   return qm_frame_send (fd, QM_FRAME_HELLO, &hello, sizeof hello)
              ? QM_OK
-             : fail (join, QM_STATUS_IO, "rank 0 went again", "");
+             : fail_join (join, QM_STATUS_IO, "rank 0 went again", "");
 }
 
 /* Why there is no answer: none in time, or another one. */
@@ -589,10 +583,11 @@ no_answer (Join *join)
     return qm_error_set (join->error, QM_STATUS_IO, "", 0, 0,
                          "%.80s: the ranks did not all come within %g s",
                          join->rendezvous, join->world->coming);
-  return fail (join, QM_STATUS_IO,
-               "what answers is not rank 0 of this version of this program, or "
-               "it went again",
-               "");
+  return fail_join (
+      join, QM_STATUS_IO,
+      "what answers is not rank 0 of this version of this program, or "
+      "it went again",
+      "");
 }
 
 static QmStatus
@@ -674,14 +669,14 @@ hear_welcome (Join *join, int *fd)
     return no_answer (join);
   join->seats = malloc (bytes + 1);
   if (join->seats == NULL)
-    return no_memory (join);
+    return qm_error_no_memory (join->error);
   if (!qm_socket_receive (*fd, join->seats, bytes, &join->deadline))
     return no_answer (join);
   join->n_seats = (int) welcome.seats;
   join->token = welcome.token;
   if (!take_seats (join, *fd))
-    return fail (join, QM_STATUS_INVALID, "what rank 0 says makes no world",
-                 "");
+    return fail_join (join, QM_STATUS_INVALID,
+                      "what rank 0 says makes no world", "");
   *fd = -1;
   return QM_OK;
 }
@@ -725,7 +720,7 @@ call_all (Join *join)
   QmStatus status = QM_OK;
 
   if (root == NULL || getpeername (root->control, &address.any, &size) != 0)
-    return fail (join, QM_STATUS_IO, "rank 0 went again", "");
+    return fail_join (join, QM_STATUS_IO, "rank 0 went again", "");
   status = call_peer (join, root, &address);
   for (int i = 0; i < join->n_seats && status == QM_OK; i++)
     {
@@ -735,8 +730,8 @@ call_all (Join *join)
         continue;
       memcpy (&address, seat->address, sizeof address);
       if (address.any.sa_family != AF_INET && address.any.sa_family != AF_INET6)
-        return fail (join, QM_STATUS_INVALID, "what rank 0 says makes no world",
-                     "");
+        return fail_join (join, QM_STATUS_INVALID,
+                          "what rank 0 says makes no world", "");
       peer = find_peer (world, seat->first);
       if (peer != NULL)
         status = call_peer (join, peer, &address);
@@ -779,8 +774,7 @@ qm_world_join (QmWorld *world, const char *rendezvous, QmError *error)
   QmStatus status;
 
   if (join == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   join->world = world;
   join->rendezvous = rendezvous;
   join->deadline = qm_deadline (world->coming);

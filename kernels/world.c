@@ -374,9 +374,7 @@ make_world (const QmWorldOptions *options, QmWorld **world, QmError *error)
       new->taken = calloc ((size_t) new->local, sizeof *new->taken);
       made = made && new->taken != NULL;
     }
-  return made ? QM_OK
-              : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                              "the host is out of memory");
+  return made ? QM_OK : qm_error_no_memory (error);
 }
 
 QmStatus

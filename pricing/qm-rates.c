@@ -22,7 +22,7 @@ struct _QmRates
 G_DEFINE_QUARK (qm - rates - error - quark, qm_rates_error)
 
 static const QmRate *
-nth (const QmRates *rates, guint i)
+nth_rate (const QmRates *rates, guint i)
 {
   return &g_array_index (rates->rates, QmRate, i);
 }
@@ -129,8 +129,11 @@ rates_new_take (GArray *array)
   rates->currencies = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < array->len; i++)
     if (i == 0
-        || strcmp (nth (rates, i)->currency, nth (rates, i - 1)->currency) != 0)
-      g_ptr_array_add (rates->currencies, g_strdup (nth (rates, i)->currency));
+        || strcmp (nth_rate (rates, i)->currency,
+                   nth_rate (rates, i - 1)->currency)
+               != 0)
+      g_ptr_array_add (rates->currencies,
+                       g_strdup (nth_rate (rates, i)->currency));
   g_ptr_array_add (rates->currencies, NULL);
   return rates;
 }
@@ -258,9 +261,9 @@ last_until (const QmRates *rates, const char *currency, QmDate date)
 
   memcpy (key.currency, currency, sizeof key.currency);
   n = count_until (rates->rates, qm_rate_compare, &key);
-  if (n == 0 || strcmp (nth (rates, n - 1)->currency, currency) != 0)
+  if (n == 0 || strcmp (nth_rate (rates, n - 1)->currency, currency) != 0)
     return NULL;
-  return nth (rates, n - 1);
+  return nth_rate (rates, n - 1);
 }
 
 static void
@@ -299,8 +302,9 @@ check_currency (const QmRates *rates,
     {
       memcpy (first_key.currency, currency, sizeof first_key.currency);
       set_early_error (currency,
-                       nth (rates, count_until (rates->rates, qm_rate_compare,
-                                                &first_key)),
+                       nth_rate (rates,
+                                 count_until (rates->rates, qm_rate_compare,
+                                              &first_key)),
                        error);
       return FALSE;
     }

@@ -69,7 +69,7 @@ read_files (QmError *error)
 
 /* (transfer full) */
 static char *
-describe (const QmError *error)
+text_of_failure (const QmError *error)
 {
   g_autofree char *text =
       error->file[0] != '\0'
@@ -96,7 +96,7 @@ qm_catalog_keeper_load (QmCatalogKeeper *self, QmError *error)
     }
   if (error != NULL)
     *error = why;
-  reason = describe (&why);
+  reason = text_of_failure (&why);
   g_signal_emit (self, signals[FAILED], 0, reason);
   return FALSE;
 }

@@ -85,7 +85,7 @@ ellipsize (GtkWidget *button)
 }
 
 static void
-reset_cb (QmChoiceRow *self)
+choice_reset_cb (QmChoiceRow *self)
 {
   /* The button is about to go, and the focus must not go with it. */
   if (gtk_widget_has_focus (self->reset_button))
@@ -257,7 +257,7 @@ qm_choice_row_class_init (QmChoiceRowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmChoiceRow,
                                         terms_button);
   gtk_widget_class_bind_template_callback (widget_class, toggled_cb);
-  gtk_widget_class_bind_template_callback (widget_class, reset_cb);
+  gtk_widget_class_bind_template_callback (widget_class, choice_reset_cb);
 }
 
 static void

@@ -70,14 +70,14 @@ sync_note (QmListRow *self)
 }
 
 static void
-selected_cb (QmListRow *self)
+value_selected_cb (QmListRow *self)
 {
   sync_note (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_VALUE]);
 }
 
 static void
-reset_cb (QmListRow *self)
+list_reset_cb (QmListRow *self)
 {
   /* The button is about to go, and the focus must not go with it. */
   if (gtk_widget_has_focus (self->reset_button))
@@ -206,7 +206,7 @@ qm_list_row_class_init (QmListRowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmListRow, note_label);
   gtk_widget_class_bind_template_child (widget_class, QmListRow, reset_button);
   gtk_widget_class_bind_template_child (widget_class, QmListRow, terms_button);
-  gtk_widget_class_bind_template_callback (widget_class, reset_cb);
+  gtk_widget_class_bind_template_callback (widget_class, list_reset_cb);
 }
 
 static void
@@ -216,7 +216,7 @@ qm_list_row_init (QmListRow *self)
   g_array_set_clear_func (self->choices, choice_clear);
   gtk_widget_init_template (GTK_WIDGET (self));
   g_signal_connect_swapped (self->drop_down, "notify::selected",
-                            G_CALLBACK (selected_cb), self);
+                            G_CALLBACK (value_selected_cb), self);
   g_signal_connect_swapped (self->title_label, "notify::label",
                             G_CALLBACK (title_changed_cb), self);
   title_changed_cb (self);

@@ -258,7 +258,7 @@ qm_log_scale_focus (QmLogScale *self)
 }
 
 static void
-reset_cb (QmLogScale *self)
+scale_reset_cb (QmLogScale *self)
 {
   /* The button is about to go, and the focus must not go with it. */
   if (gtk_widget_has_focus (self->reset_button))
@@ -611,7 +611,7 @@ qm_log_scale_class_init (QmLogScaleClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmLogScale, toggle);
   gtk_widget_class_bind_template_child (widget_class, QmLogScale, scale);
   gtk_widget_class_bind_template_child (widget_class, QmLogScale, adjustment);
-  gtk_widget_class_bind_template_callback (widget_class, reset_cb);
+  gtk_widget_class_bind_template_callback (widget_class, scale_reset_cb);
   gtk_widget_class_bind_template_callback (widget_class, toggle_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, entry_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, entry_commit_cb);

@@ -104,7 +104,7 @@ _qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range)
 }
 
 static void
-rebuilt_cb (QmPlotView *self, gboolean whole)
+source_rebuilt_cb (QmPlotView *self, gboolean whole)
 {
   QmPlotZoom range = whole ? qm_plot_zoom_all () : self->range;
 
@@ -116,7 +116,7 @@ rebuilt_cb (QmPlotView *self, gboolean whole)
 }
 
 static void
-changed_cb (QmPlotView *self, guint part)
+source_changed_cb (QmPlotView *self, guint part)
 {
   if (part == QM_PLOT_SOURCE_POINTS)
     update_label (self);
@@ -490,10 +490,10 @@ qm_plot_view_new (QmPlotSource *source)
 
   self = g_object_new (QM_TYPE_PLOT_VIEW, NULL);
   self->source = g_object_ref (source);
-  g_signal_connect_object (source, "rebuilt", G_CALLBACK (rebuilt_cb), self,
-                           G_CONNECT_SWAPPED);
-  g_signal_connect_object (source, "changed", G_CALLBACK (changed_cb), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (source, "rebuilt", G_CALLBACK (source_rebuilt_cb),
+                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (source, "changed", G_CALLBACK (source_changed_cb),
+                           self, G_CONNECT_SWAPPED);
   gtk_accessible_update_property (
       GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
       qm_plot_source_can_select (source)

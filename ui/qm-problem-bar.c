@@ -18,7 +18,7 @@ struct _QmProblemBar
 G_DEFINE_FINAL_TYPE (QmProblemBar, qm_problem_bar, ADW_TYPE_BIN)
 
 static char *
-describe (const QmError *problem)
+describe_problem (const QmError *problem)
 {
   if (problem->line > 0 && problem->column > 0)
     /* Translators: file, line, column, reason. */
@@ -37,7 +37,7 @@ append_lines (GString *text, const QmError *problems, size_t n)
 {
   for (size_t i = 0; i < n; i++)
     {
-      g_autofree char *line = describe (&problems[i]);
+      g_autofree char *line = describe_problem (&problems[i]);
       g_autofree char *valid = g_utf8_make_valid (line, -1);
 
       if (text->len > 0)

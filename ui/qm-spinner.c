@@ -24,7 +24,7 @@ G_DEFINE_FINAL_TYPE (QmSpinner, qm_spinner, ADW_TYPE_BIN)
 static GParamSpec *properties[N_PROPS];
 
 static void
-update (QmSpinner *self)
+update_spinning (QmSpinner *self)
 {
   gtk_spinner_set_spinning (self->spinner,
                             self->spinning
@@ -39,7 +39,7 @@ qm_spinner_set_spinning (QmSpinner *self, gboolean spinning)
   if (self->spinning == !!spinning)
     return;
   self->spinning = !!spinning;
-  update (self);
+  update_spinning (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SPINNING]);
 }
 
@@ -47,14 +47,14 @@ static void
 qm_spinner_map (GtkWidget *widget)
 {
   GTK_WIDGET_CLASS (qm_spinner_parent_class)->map (widget);
-  update (QM_SPINNER (widget));
+  update_spinning (QM_SPINNER (widget));
 }
 
 static void
 qm_spinner_unmap (GtkWidget *widget)
 {
   GTK_WIDGET_CLASS (qm_spinner_parent_class)->unmap (widget);
-  update (QM_SPINNER (widget));
+  update_spinning (QM_SPINNER (widget));
 }
 
 static void

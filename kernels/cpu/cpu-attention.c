@@ -13,7 +13,7 @@ typedef struct Seen
 } Seen;
 
 static Seen
-seen (const QmOpCall *call, int64_t row, int64_t columns)
+columns_seen (const QmOpCall *call, int64_t row, int64_t columns)
 {
   int64_t window = call->attributes.window;
   Seen range = { 0, columns };
@@ -38,7 +38,7 @@ qm_cpu_softmax (QmThreads *threads, const QmOpCall *call)
     return false;
   for (int64_t r = 0; r < rows; r++)
     {
-      Seen range = seen (call, r % n, n);
+      Seen range = columns_seen (call, r % n, n);
       float largest = -INFINITY;
       double sum = 0;
 
@@ -123,12 +123,12 @@ add_scaled (float *to, float factor, const float *from, int64_t n)
 
 /* What dropout multiplies weight (row, column) with. */
 static float
-keep (const QmOpCall *call,
-      const QmTensor *rng,
-      int64_t head,
-      int64_t rows,
-      int64_t row,
-      int64_t column)
+dropout_factor (const QmOpCall *call,
+                const QmTensor *rng,
+                int64_t head,
+                int64_t rows,
+                int64_t row,
+                int64_t column)
 {
   if (!qm_dropout_is_on (call->attributes.dropout))
     return 1;
@@ -138,12 +138,12 @@ keep (const QmOpCall *call,
 
 /* Weights of one row, before dropout; returns the log of their sum. */
 static float
-attend (const QmOpCall *call,
-        const float *q,
-        const float *k,
-        Seen range,
-        int64_t width,
-        float *weights)
+attend_row (const QmOpCall *call,
+            const float *q,
+            const float *k,
+            Seen range,
+            int64_t width,
+            float *weights)
 {
   float largest = -INFINITY;
   double sum = 0;
@@ -183,14 +183,15 @@ attention_heads (void *data, int64_t begin, int64_t end)
       memset (o, 0, (size_t) size * sizeof *o);
       for (int64_t i = 0; i < rows; i++)
         {
-          Seen range = seen (call, i, rows);
+          Seen range = columns_seen (call, i, rows);
 
           lse[head * rows + i] =
-              attend (call, q + i * width, k, range, width, weights);
+              attend_row (call, q + i * width, k, range, width, weights);
           for (int64_t j = range.begin; j < range.end; j++)
             add_scaled (o + i * width,
                         weights[j]
-                            * keep (call, &call->inputs[3], head, rows, i, j),
+                            * dropout_factor (call, &call->inputs[3], head,
+                                              rows, i, j),
                         v + j * width, width);
         }
       store_head (&call->outputs[0], head, o);
@@ -219,7 +220,7 @@ attention_row_backward (
     const QmOpCall *call, const Head *h, int64_t head, int64_t rows, int64_t i)
 {
   int64_t width = call->inputs[1].shape[3];
-  Seen range = seen (call, i, rows);
+  Seen range = columns_seen (call, i, rows);
   float scale = (float) call->attributes.scale;
   float lse = ((const float *) call->inputs[5].data)[head * rows + i];
   const float *q = h->q + i * width, *dout = h->dout + i * width;
@@ -229,7 +230,7 @@ attention_row_backward (
     {
       const float *k = h->k + j * width;
       float weight = expf (scale * dot (q, k, width) - lse);
-      float kept = keep (call, &call->inputs[6], head, rows, i, j);
+      float kept = dropout_factor (call, &call->inputs[6], head, rows, i, j);
       float dweight = kept * dot (dout, h->v + j * width, width);
       float dscore = scale * weight * (dweight - sum);
 

@@ -37,11 +37,11 @@ load_rows (const QmTensor *tensor, float **to)
 }
 
 static bool
-begin (Convolution *c,
-       const QmOpCall *call,
-       const QmTensor *x,
-       const QmTensor *w,
-       const QmTensor *bias)
+begin_convolution (Convolution *c,
+                   const QmOpCall *call,
+                   const QmTensor *x,
+                   const QmTensor *w,
+                   const QmTensor *bias)
 {
   bool causal = call->attributes.causal != QM_CAUSAL_NONE;
   int64_t taps = w->shape[1] * w->shape[2];
@@ -67,7 +67,7 @@ begin (Convolution *c,
 }
 
 static void
-end (Convolution *c)
+end_convolution (Convolution *c)
 {
   free (c->x);
   free (c->w);
@@ -115,12 +115,12 @@ bool
 qm_cpu_depthwise_conv (QmThreads *threads, const QmOpCall *call)
 {
   Convolution c;
-  bool ok =
-      begin (&c, call, &call->inputs[0], &call->inputs[1], &call->inputs[2])
-      && qm_cpu_parallel (threads, c.rows, qm_op_flops (call), convolve_rows,
-                          &c);
+  bool ok = begin_convolution (&c, call, &call->inputs[0], &call->inputs[1],
+                               &call->inputs[2])
+            && qm_cpu_parallel (threads, c.rows, qm_op_flops (call),
+                                convolve_rows, &c);
 
-  end (&c);
+  end_convolution (&c);
   return ok;
 }
 
@@ -207,9 +207,9 @@ qm_cpu_depthwise_conv_backward (QmThreads *threads, const QmOpCall *call)
 {
   double work = qm_op_flops (call) / 2;
   Convolution c;
-  bool ok =
-      begin (&c, call, &call->inputs[1], &call->inputs[2], &call->inputs[3])
-      && load_rows (&call->inputs[0], &c.g);
+  bool ok = begin_convolution (&c, call, &call->inputs[1], &call->inputs[2],
+                               &call->inputs[3])
+            && load_rows (&call->inputs[0], &c.g);
 
   c.dw = &call->outputs[1];
   if (ok && call->attributes.activation != QM_FUNCTION_NONE)
@@ -219,6 +219,6 @@ qm_cpu_depthwise_conv_backward (QmThreads *threads, const QmOpCall *call)
                            &c);
   if (ok && qm_tensor_present (&call->outputs[2]))
     bias_gradient (&c, call->outputs[2].data);
-  end (&c);
+  end_convolution (&c);
   return ok;
 }

@@ -150,13 +150,6 @@ struct QmEvent
   size_t recorded;  /* there, before it */
 };
 
-static QmStatus
-no_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 size_t
 qm_cpu_workspace (const QmOpCall *call)
 {
@@ -237,7 +230,7 @@ record (QmStream *stream, const Recorded *item, QmError *error)
       Recorded *items = realloc (capture->items, capacity * sizeof *items);
 
       if (items == NULL)
-        return no_memory (error);
+        return qm_error_no_memory (error);
       capture->items = items;
       capture->capacity = capacity;
     }
@@ -251,8 +244,9 @@ execute_call (QmDevice *device, const QmOpCall *call, QmError *error)
   if (operators[call->op] == NULL)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "the CPU has no operator %s", qm_op_name (call->op));
-  return operators[call->op](cpu (device)->threads, call) ? QM_OK
-                                                          : no_memory (error);
+  return operators[call->op](cpu (device)->threads, call)
+             ? QM_OK
+             : qm_error_no_memory (error);
 }
 
 /* Looks again after a while in which others can work. */
@@ -286,7 +280,10 @@ execute (QmDevice *device, const Recorded *item, QmError *error)
 
 /* Executes something, or records it. */
 static QmStatus
-queue (QmDevice *device, QmStream *stream, const Recorded *item, QmError *error)
+run_or_record (QmDevice *device,
+               QmStream *stream,
+               const Recorded *item,
+               QmError *error)
 {
   return stream->capture != NULL ? record (stream, item, error)
                                  : execute (device, item, error);
@@ -302,7 +299,7 @@ cpu_set (QmDevice *device,
 {
   Recorded item = { .to = memory, .byte = byte, .bytes = bytes };
 
-  return queue (device, stream, &item, error);
+  return run_or_record (device, stream, &item, error);
 }
 
 static QmStatus
@@ -326,7 +323,7 @@ cpu_queue_copy (QmDevice *device,
 {
   Recorded item = { .to = to, .from = from, .bytes = bytes };
 
-  return queue (device, stream, &item, error);
+  return run_or_record (device, stream, &item, error);
 }
 
 static QmStatus
@@ -338,7 +335,7 @@ cpu_stream_call (QmDevice *device,
 {
   Recorded item = { .function = function, .data = data };
 
-  return queue (device, stream, &item, error);
+  return run_or_record (device, stream, &item, error);
 }
 
 static QmStatus
@@ -351,14 +348,14 @@ cpu_stream_word (QmDevice *device,
 {
   Recorded item = { .word = word, .value = value, .until = until };
 
-  return queue (device, stream, &item, error);
+  return run_or_record (device, stream, &item, error);
 }
 
 static QmStatus
 cpu_stream_create (QmDevice *device, QmStream **stream, QmError *error)
 {
   *stream = calloc (1, sizeof **stream);
-  return *stream != NULL ? QM_OK : no_memory (error);
+  return *stream != NULL ? QM_OK : qm_error_no_memory (error);
 }
 
 static void
@@ -410,7 +407,7 @@ static QmStatus
 cpu_event_create (QmDevice *device, QmEvent **event, QmError *error)
 {
   *event = calloc (1, sizeof **event);
-  return *event != NULL ? QM_OK : no_memory (error);
+  return *event != NULL ? QM_OK : qm_error_no_memory (error);
 }
 
 static void
@@ -472,7 +469,7 @@ cpu_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
 {
   stream->capture = calloc (1, sizeof *stream->capture);
   if (stream->capture == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   stream->capture->origin = stream;
   return QM_OK;
 }
@@ -519,7 +516,7 @@ cpu_run (QmDevice *device,
 {
   Recorded item = { .call = *call };
 
-  return queue (device, stream, &item, error);
+  return run_or_record (device, stream, &item, error);
 }
 
 static const QmBackend backend = {
@@ -602,7 +599,7 @@ qm_cpu_open (QmDevice **device, QmError *error)
 
   *device = NULL;
   if (new == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   new->device.backend = &backend;
   qm_cpu_info (&new->device.info);
   status = qm_threads_new (0, false, &new->threads, error);

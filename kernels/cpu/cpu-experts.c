@@ -34,7 +34,7 @@ load_probabilities (const QmTensor *logits, int64_t t, float *p)
  * probabilities, and tell those apart that are rounded to the same; where one
  * is not a number, they are still k different experts. */
 static void
-choose (float *logits, int64_t n, int64_t k, int32_t *experts)
+choose_experts (float *logits, int64_t n, int64_t k, int32_t *experts)
 {
   for (int64_t e = 0; e < n; e++)
     logits[e] =
@@ -52,7 +52,7 @@ choose (float *logits, int64_t n, int64_t k, int32_t *experts)
 }
 
 static void
-normalize (float *weights, int64_t k)
+normalize_weights (float *weights, int64_t k)
 {
   float sum = 0;
 
@@ -101,11 +101,11 @@ qm_cpu_route (QmThreads *threads, const QmOpCall *call)
     {
       qm_cpu_load (logits, t * logits->stride[0], n, row);
       softmax (row, n, p);
-      choose (row, n, k, experts + t * k);
+      choose_experts (row, n, k, experts + t * k);
       for (int64_t j = 0; j < k; j++)
         weights[t * k + j] = p[experts[t * k + j]];
       if (call->attributes.normalized)
-        normalize (weights + t * k, k);
+        normalize_weights (weights + t * k, k);
     }
   free (p);
   free (row);

@@ -94,7 +94,7 @@ some_rows (const QmTensor *tensor, int64_t first, int64_t n)
 
 /* y = x w' or, not `transposed`, x w, group by group. */
 static bool
-multiply (QmThreads *threads, const QmOpCall *call, bool transposed)
+multiply_groups (QmThreads *threads, const QmOpCall *call, bool transposed)
 {
   const QmTensor *x = &call->inputs[0], *w = &call->inputs[1];
   const QmTensor *y = &call->outputs[0];
@@ -122,13 +122,13 @@ multiply (QmThreads *threads, const QmOpCall *call, bool transposed)
 bool
 qm_cpu_grouped_linear (QmThreads *threads, const QmOpCall *call)
 {
-  return multiply (threads, call, true);
+  return multiply_groups (threads, call, true);
 }
 
 bool
 qm_cpu_grouped_input_grad (QmThreads *threads, const QmOpCall *call)
 {
-  return multiply (threads, call, false);
+  return multiply_groups (threads, call, false);
 }
 
 bool

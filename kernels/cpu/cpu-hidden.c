@@ -104,7 +104,7 @@ qm_cpu_pick_rows_backward (QmThreads *threads, const QmOpCall *call)
 
 /* Rows of length 1, and what they were divided by. */
 static void
-normalize (const QmTensor *x, float *z, float *factors)
+normalize_rows (const QmTensor *x, float *z, float *factors)
 {
   int64_t n = x->shape[1];
 
@@ -170,7 +170,7 @@ qm_cpu_spread_loss (QmThreads *threads, const QmOpCall *call)
   if (z == NULL)
     return false;
   memset (slopes, 0, (size_t) (rows * n) * sizeof *slopes);
-  normalize (x, z, factors);
+  normalize_rows (x, z, factors);
   for (int64_t r = 0; r < rows; r++)
     {
       double d, slope;

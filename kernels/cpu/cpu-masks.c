@@ -26,7 +26,7 @@ compare_keys (const void *a, const void *b)
 }
 
 static uint32_t
-key_of (const QmOpCall *call, int64_t b, int64_t n)
+key_of_patch (const QmOpCall *call, int64_t b, int64_t n)
 {
   const float *noise = call->inputs[0].data;
   const int32_t *rng = call->inputs[1].data;
@@ -56,7 +56,7 @@ qm_cpu_mask_patches (QmThreads *threads, const QmOpCall *call)
 
       for (int64_t n = 0; n < all; n++)
         {
-          patches[n] = (Patch){ key_of (call, b, n), (int32_t) n };
+          patches[n] = (Patch){ key_of_patch (call, b, n), (int32_t) n };
           place[n] = -1;
         }
       qsort (patches, (size_t) all, sizeof *patches, compare_keys);

@@ -49,11 +49,11 @@ scale_and_shift (const QmTensor *gamma,
 }
 
 static void
-normalize (const QmAttributes *attributes,
-           float *row,
-           int64_t n,
-           float *mean,
-           float *rstd)
+normalize_row (const QmAttributes *attributes,
+               float *row,
+               int64_t n,
+               float *mean,
+               float *rstd)
 {
   double sum = 0, squares = 0;
 
@@ -89,7 +89,8 @@ qm_cpu_layer_norm (QmThreads *threads, const QmOpCall *call)
         add_branch (call, &in[4], call->attributes.site2, r, scratch, row);
       if (qm_tensor_present (&out[3]))
         qm_cpu_store (&out[3], r * out[3].stride[0], n, row);
-      normalize (&call->attributes, row, n, &mean, (float *) out[2].data + r);
+      normalize_row (&call->attributes, row, n, &mean,
+                     (float *) out[2].data + r);
       if (qm_tensor_present (&out[1]))
         ((float *) out[1].data)[r] = mean;
       scale_and_shift (&in[1], &in[2], row, &out[0], r, scratch);

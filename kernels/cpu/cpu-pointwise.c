@@ -304,7 +304,7 @@ qm_cpu_fill (QmThreads *threads, const QmOpCall *call)
 }
 
 static float
-draw (const QmAttributes *attributes, QmRandomBits bits, int index)
+draw_number (const QmAttributes *attributes, QmRandomBits bits, int index)
 {
   float unit = attributes->distribution == QM_DISTRIBUTION_NORMAL
                    ? qm_random_normal (bits, index)
@@ -335,7 +335,7 @@ qm_cpu_random (QmThreads *threads, const QmOpCall *call)
           *(int32_t *) qm_cpu_at (y, i) = (int32_t) (product >> 32);
           continue;
         }
-      value = draw (attributes, bits, index);
+      value = draw_number (attributes, bits, index);
       qm_cpu_store (y, i, 1, &value);
     }
   return true;

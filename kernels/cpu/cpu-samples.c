@@ -40,7 +40,8 @@ load_of_sample (const QmTensor *vectors, int64_t row, int64_t rows, float *to)
 }
 
 static void
-normalize (float *row, int64_t n, double epsilon, float *mean, float *rstd)
+normalize_sample (
+    float *row, int64_t n, double epsilon, float *mean, float *rstd)
 {
   double sum = 0, squares = 0;
 
@@ -70,7 +71,7 @@ qm_cpu_adaptive_norm (QmThreads *threads, const QmOpCall *call)
       qm_cpu_load (&in[0], r * in[0].stride[0], n, row);
       load_of_sample (&in[1], r, rows, shift);
       load_of_sample (&in[2], r, rows, scale);
-      normalize (row, n, call->attributes.epsilon, &mean[r], &rstd[r]);
+      normalize_sample (row, n, call->attributes.epsilon, &mean[r], &rstd[r]);
       for (int64_t j = 0; j < n; j++)
         row[j] = row[j] * (1 + scale[j]) + shift[j];
       qm_cpu_store (&out[0], r * out[0].stride[0], n, row);

@@ -38,7 +38,7 @@ typedef struct Step
 } Step;
 
 static Scan
-begin (const QmOpCall *call, const QmTensor *in, const QmTensor *states)
+begin_scan (const QmOpCall *call, const QmTensor *in, const QmTensor *states)
 {
   return (Scan){ .call = call,
                  .in = in,
@@ -163,7 +163,7 @@ scan_channels (void *data, int64_t first, int64_t last)
 bool
 qm_cpu_selective_scan (QmThreads *threads, const QmOpCall *call)
 {
-  Scan scan = begin (call, call->inputs, &call->outputs[1]);
+  Scan scan = begin_scan (call, call->inputs, &call->outputs[1]);
 
   return qm_cpu_parallel (threads, scan.states->shape[0] * scan.channels,
                           8 * qm_op_flops (call), scan_channels, &scan);
@@ -342,7 +342,7 @@ add_sums (const Scan *scan)
 bool
 qm_cpu_selective_scan_backward (QmThreads *threads, const QmOpCall *call)
 {
-  Scan scan = begin (call, call->inputs + 1, &call->inputs[9]);
+  Scan scan = begin_scan (call, call->inputs + 1, &call->inputs[9]);
   int64_t sequences = scan.states->shape[0];
   bool ok;
 

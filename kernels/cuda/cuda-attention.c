@@ -44,11 +44,11 @@ on_tensor_cores (const QmOpCall *call, const QmTensor *const *tensors, size_t n)
 }
 
 static QmAttention
-describe (const QmCudaContext *context,
-          const QmOpCall *call,
-          const QmTensor *q,
-          const QmTensor *k,
-          const QmTensor *rng)
+describe_attention (const QmCudaContext *context,
+                    const QmOpCall *call,
+                    const QmTensor *q,
+                    const QmTensor *k,
+                    const QmTensor *rng)
 {
   const QmAttributes *attributes = &call->attributes;
   QmAttention attention = {
@@ -91,8 +91,8 @@ qm_cuda_attention (QmCudaContext *context,
 
   if (!on_tensor_cores (call, tensors, 4))
     return qm_cuda_attention_plain (stream, call, error);
-  attention =
-      describe (context, call, tensors[0], tensors[1], &call->inputs[3]);
+  attention = describe_attention (context, call, tensors[0], tensors[1],
+                                  &call->inputs[3]);
   for (size_t i = 0; i < 4; i++)
     parts[i] = heads (tensors[i]);
   return qm_attention_forward (&attention, &parts[0], &parts[1], &parts[2],
@@ -115,8 +115,8 @@ qm_cuda_attention_backward (QmCudaContext *context,
 
   if (!on_tensor_cores (call, tensors, 8))
     return qm_cuda_attention_plain_backward (stream, call, error);
-  attention =
-      describe (context, call, tensors[0], tensors[1], &call->inputs[6]);
+  attention = describe_attention (context, call, tensors[0], tensors[1],
+                                  &call->inputs[6]);
   if (qm_attention_backward_workspace (&attention) > call->workspace_bytes)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "%s: the workspace is too small",

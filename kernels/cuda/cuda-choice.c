@@ -52,8 +52,7 @@ qm_cuda_choices_new (QmCudaChoices **result, QmError *error)
 
   *result = NULL;
   if (choices == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   code = cudaEventCreate (&choices->begin);
   if (code == cudaSuccess)
     code = cudaEventCreate (&choices->end);

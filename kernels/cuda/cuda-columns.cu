@@ -201,7 +201,7 @@ __global__ void __launch_bounds__ (256)
 }
 
 static QmStatus
-add_row (cudaStream_t stream, const QmOpCall *call, QmError *error)
+add_row_to_all (cudaStream_t stream, const QmOpCall *call, QmError *error)
 {
   const QmTensor &x = call->inputs[0];
   int64_t columns = x.shape[1];
@@ -226,7 +226,7 @@ qm_cuda_column_sum (QmCudaContext *context,
                     QmError *error)
 {
   if (call->inputs[0].shape[0] == 1)
-    return add_row (stream, call, error);
+    return add_row_to_all (stream, call, error);
   return qm_cuda_sum_columns (context, stream, &call->inputs[0],
                               (float) call->attributes.scale,
                               (float *) call->workspace,
@@ -367,12 +367,12 @@ rows_from (QmRows rows, int64_t first)
 
 template <bool backward>
 static QmStatus
-finish (cudaStream_t stream,
-        const Finish &whole_work,
-        const QmTensor *const *tensors,
-        int n,
-        int64_t rows,
-        QmError *error)
+finish_columns (cudaStream_t stream,
+                const Finish &whole_work,
+                const QmTensor *const *tensors,
+                int n,
+                int64_t rows,
+                QmError *error)
 {
   bool whole = all_vectors (tensors, n);
   int64_t groups = (whole_work.columns + QM_GROUP - 1) / QM_GROUP;
@@ -424,7 +424,7 @@ qm_cuda_finish_linear (const QmCudaContext *context,
                   .activation = activation,
                   .columns = (int) y->shape[1] };
 
-  return finish<false> (stream, work, tensors, 4, y->shape[0], error);
+  return finish_columns<false> (stream, work, tensors, 4, y->shape[0], error);
 }
 
 QmStatus
@@ -444,5 +444,5 @@ qm_cuda_finish_input_grad (const QmCudaContext *context,
                   .activation = activation,
                   .columns = (int) dx->shape[1] };
 
-  return finish<true> (stream, work, tensors, 3, dx->shape[0], error);
+  return finish_columns<true> (stream, work, tensors, 3, dx->shape[0], error);
 }

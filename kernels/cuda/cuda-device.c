@@ -124,13 +124,6 @@ static const QmCudaOperator operators[QM_OP_COUNT] = {
   [QM_OP_AVERAGE] = qm_cuda_average,
 };
 
-static QmStatus
-no_memory (QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                       "the host is out of memory");
-}
-
 QmStatus
 qm_cuda_failed (cudaError_t code, const char *what, QmError *error)
 {
@@ -327,7 +320,7 @@ cuda_stream_create (QmDevice *device, QmStream **stream, QmError *error)
     return status;
   *stream = calloc (1, sizeof **stream);
   if (*stream == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   status = result (device,
                    cudaStreamCreateWithFlags (&(*stream)->stream,
                                               cudaStreamNonBlocking),
@@ -368,7 +361,7 @@ cuda_event_create (QmDevice *device, QmEvent **event, QmError *error)
     return status;
   *event = calloc (1, sizeof **event);
   if (*event == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   status = result (device, cudaEventCreate (&(*event)->event), error);
   if (status != QM_OK)
     {
@@ -564,7 +557,7 @@ cuda_capture_end (QmDevice *device,
   if (*capture == NULL)
     {
       cudaGraphDestroy (graph);
-      return no_memory (error);
+      return qm_error_no_memory (error);
     }
   code = cudaGraphInstantiate (&(*capture)->graph, graph, 0);
   cudaGraphDestroy (graph);
@@ -784,7 +777,7 @@ qm_cuda_open (int index, int architecture, QmDevice **device, QmError *error)
                          index, n - 1);
   cuda = calloc (1, sizeof *cuda);
   if (cuda == NULL)
-    return no_memory (error);
+    return qm_error_no_memory (error);
   cuda->base.backend = &backend;
   status = open_device (cuda, index, architecture, error);
   if (status == QM_OK)

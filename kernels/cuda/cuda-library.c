@@ -152,7 +152,7 @@ find_path (void *handle, const char *asked, char *path, size_t size)
 /* Loads a file, or what the loader finds by that name; whether it is the one.
  */
 static bool
-take (Search *search, const char *path)
+take_library (Search *search, const char *path)
 {
   QmCudaLibrary *library = search->library;
   void *handle = dlopen (path, RTLD_NOW | RTLD_LOCAL);
@@ -234,7 +234,7 @@ try_pattern (Search *search, const char *folder, const char *pattern)
       const char *number = strrchr (path, '.') + 1;
 
       if (strcmp (strrchr (path, '/') + 1, search->sought->file) == 0)
-        found = take (search, path);
+        found = take_library (search, path);
       else if (strlen (number) <= 3 && search->other[0] == '\0'
                && strstr (strrchr (path, '/'), ".so.") + 4 == number)
         snprintf (search->other, sizeof search->other, "%s", path);
@@ -309,7 +309,7 @@ take_named (Search *search, const char *named, QmError *error)
   if (stat (named, &facts) == 0 && S_ISDIR (facts.st_mode))
     found = try_pattern (search, named, "");
   else
-    found = take (search, named);
+    found = take_library (search, named);
   if (found)
     return QM_OK;
   if (search->library->note[0] == '\0')
@@ -325,7 +325,7 @@ try_all (Search *search, const QmCudaPlaces *places)
   return TRY (search, places->program, "", "lib/")
          || try_packages (search, places->program,
                           "../lib/python3*/site-packages")
-         || (places->loader && take (search, search->sought->file))
+         || (places->loader && take_library (search, search->sought->file))
          || TRY (search, places->cuda[0], "lib64/", "lib/")
          || TRY (search, places->cuda[1], "lib64/", "lib/")
          || try_system (search, places);

@@ -38,7 +38,10 @@ read_driver (char *text, size_t size)
 
 /* How many GPUs there are, and what is the matter where there are none. */
 static int
-count (QmTrouble *trouble, cudaError_t *code, int *driver, int *runtime)
+count_cuda_gpus (QmTrouble *trouble,
+                 cudaError_t *code,
+                 int *driver,
+                 int *runtime)
 {
   int n = 0;
 
@@ -65,7 +68,7 @@ qm_cuda_absence (int *driver, int *runtime)
   QmTrouble trouble;
   cudaError_t code;
 
-  count (&trouble, &code, driver, runtime);
+  count_cuda_gpus (&trouble, &code, driver, runtime);
   return trouble;
 }
 
@@ -77,7 +80,7 @@ qm_cuda_count (char *why, size_t size)
   QmTrouble trouble;
   cudaError_t code;
 
-  n = count (&trouble, &code, &driver, &runtime);
+  n = count_cuda_gpus (&trouble, &code, &driver, &runtime);
   if (trouble == QM_TROUBLE_NO_DRIVER)
     snprintf (why, size, "No NVIDIA driver is installed.");
   else if (trouble == QM_TROUBLE_OLD_DRIVER)

@@ -123,8 +123,7 @@ qm_cuda_products_new (int processors, QmCudaProducts **result, QmError *error)
 
   *result = NULL;
   if (products == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   products->processors = processors;
   status = start_library (products, error);
   if (status != QM_OK)
@@ -308,7 +307,7 @@ set_epilogue (Entry *entry)
 }
 
 static cublasStatus_t
-describe (Entry *entry)
+describe_product (Entry *entry)
 {
   const Shape *shape = &entry->shape;
   cublasComputeType_t compute =
@@ -399,11 +398,11 @@ propose (QmCudaProducts *products,
 }
 
 static cublasStatus_t
-multiply (QmCudaProducts *products,
-          const Entry *entry,
-          const cublasLtMatmulAlgo_t *algorithm,
-          const QmCudaProduct *product,
-          cudaStream_t stream)
+multiply_with (QmCudaProducts *products,
+               const Entry *entry,
+               const cublasLtMatmulAlgo_t *algorithm,
+               const QmCudaProduct *product,
+               cudaStream_t stream)
 {
   float beta = product->c.data != NULL ? 1 : 0;
   const void *c = product->c.data != NULL ? product->c.data : product->d.data;
@@ -431,7 +430,7 @@ time_runs (QmCudaProducts *products,
   if (cudaEventRecord (products->begin, stream) != cudaSuccess)
     return -1;
   for (int i = 0; i < runs && code == CUBLAS_STATUS_SUCCESS; i++)
-    code = multiply (products, entry, algorithm, product, stream);
+    code = multiply_with (products, entry, algorithm, product, stream);
   if (code != CUBLAS_STATUS_SUCCESS
       || cudaEventRecord (products->end, stream) != cudaSuccess
       || cudaEventSynchronize (products->end) != cudaSuccess
@@ -606,7 +605,7 @@ learn (QmCudaProducts *products,
 {
   cublasLtMatmulHeuristicResult_t candidates[CANDIDATES];
   enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  cublasStatus_t code = describe (entry);
+  cublasStatus_t code = describe_product (entry);
   int n, best = 0;
 
   if (code == CUBLAS_STATUS_SUCCESS)
@@ -652,8 +651,7 @@ find_entry (QmCudaProducts *products,
     return QM_OK;
   *result = new_entry (products);
   if (*result == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   (*result)->shape = shape;
   status = learn (products, *result, product, stream, error);
   if (status != QM_OK)
@@ -703,7 +701,7 @@ qm_cuda_product (QmCudaProducts *products,
     return product_failed (CUBLAS_STATUS_NOT_SUPPORTED, entry, error);
   code = set_pointers (entry, product);
   if (code == CUBLAS_STATUS_SUCCESS)
-    code = multiply (products, entry, &entry->algorithm, product, stream);
+    code = multiply_with (products, entry, &entry->algorithm, product, stream);
   return code == CUBLAS_STATUS_SUCCESS ? QM_OK
                                        : product_failed (code, entry, error);
 }

@@ -14,7 +14,7 @@ typedef CUresult (*WordFunction) (CUstream stream,
                                   unsigned flags);
 
 static cudaError_t
-find (const char *name, WordFunction *function)
+find_word_function (const char *name, WordFunction *function)
 {
   enum cudaDriverEntryPointQueryResult found;
   void *entry = NULL;
@@ -41,8 +41,9 @@ qm_cuda_stream_word (cudaStream_t stream,
   cudaError_t code = cudaHostGetDevicePointer (&address, word, 0);
 
   if (code == cudaSuccess)
-    code = find (until ? "cuStreamWaitValue32" : "cuStreamWriteValue32",
-                 &function);
+    code = find_word_function (until ? "cuStreamWaitValue32"
+                                     : "cuStreamWriteValue32",
+                               &function);
   if (code != cudaSuccess)
     return code;
   if (function ((CUstream) stream, (CUdeviceptr) address, value,

@@ -88,7 +88,10 @@ was_aborted (const NcclTransport *transport, QmError *error)
 
 /* Waits until a call that returned `code` is through. */
 static QmStatus
-settle (NcclTransport *transport, const char *what, int code, QmError *error)
+settle_nccl (NcclTransport *transport,
+             const char *what,
+             int code,
+             QmError *error)
 {
   QmWorld *world = transport->communicator->world;
   struct timespec deadline = qm_deadline (world->patience);
@@ -211,7 +214,7 @@ stop_watching (NcclTransport *transport)
 
 /* When all ranks have done their work: together, as NCCL wants it. */
 static void
-finish (NcclTransport *transport)
+nccl_finish (NcclTransport *transport)
 {
   QmCommunicator *communicator = transport->communicator;
   const char own = 0;
@@ -230,7 +233,7 @@ finish (NcclTransport *transport)
   if (!met || transport->comm == NULL)
     return;
   code = transport->nccl.finalize (transport->comm);
-  if (settle (transport, "it does not end", code, NULL) == QM_OK
+  if (settle_nccl (transport, "it does not end", code, NULL) == QM_OK
       && transport->nccl.destroy (transport->comm) == NCCL_SUCCESS)
     transport->comm = NULL;
 }
@@ -241,7 +244,7 @@ close_transport (QmCommunicator *communicator)
   NcclTransport *transport = communicator->state;
 
   if (communicator->complete)
-    finish (transport);
+    nccl_finish (transport);
   stop_watching (transport);
   abort_comm (transport);
   pthread_mutex_destroy (&transport->lock);
@@ -293,10 +296,10 @@ call_nccl (const NcclTransport *transport,
 }
 
 static QmStatus
-queue (QmCommunicator *communicator,
-       QmStream *stream,
-       const QmCollective *call,
-       QmError *error)
+nccl_queue (QmCommunicator *communicator,
+            QmStream *stream,
+            const QmCollective *call,
+            QmError *error)
 {
   NcclTransport *transport = communicator->state;
   QmStatus status = qm_cuda_enter (communicator->device, error);
@@ -312,8 +315,8 @@ queue (QmCommunicator *communicator,
   pthread_mutex_unlock (&transport->lock);
   if (status != QM_OK)
     return status;
-  return settle (transport, qm_collective_name ((uint32_t) call->kind), code,
-                 error);
+  return settle_nccl (transport, qm_collective_name ((uint32_t) call->kind),
+                      code, error);
 }
 
 /* Rank 0 makes the name of the communicator, and all get it. */
@@ -328,8 +331,7 @@ share_id (NcclTransport *transport, ncclUniqueId *id, QmError *error)
   int code;
 
   if (all == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   if (communicator->rank == 0)
     {
       code = transport->nccl.get_unique_id (&own.id);
@@ -372,7 +374,7 @@ connect_ranks (NcclTransport *transport, const ncclUniqueId *id, QmError *error)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the system gives no thread");
   transport->watching = true;
-  return settle (transport, "it does not start", code, error);
+  return settle_nccl (transport, "it does not start", code, error);
 }
 
 /* The others would wait for this rank. */
@@ -390,7 +392,7 @@ fail_for_all (const NcclTransport *transport,
 }
 
 static QmStatus
-load (NcclTransport *transport, QmError *error)
+load_nccl (NcclTransport *transport, QmError *error)
 {
   QmStatus status = qm_nccl_load (&transport->nccl, error);
 
@@ -403,18 +405,17 @@ load (NcclTransport *transport, QmError *error)
 QmStatus
 qm_nccl_transport_open (QmCommunicator *communicator, QmError *error)
 {
-  static const QmTransportWays ways = { queue, close_transport };
+  static const QmTransportWays ways = { nccl_queue, close_transport };
   NcclTransport *transport = calloc (1, sizeof *transport);
   ncclUniqueId id;
   QmStatus status;
 
   if (transport == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   transport->communicator = communicator;
   pthread_mutex_init (&transport->lock, NULL);
   communicator->state = transport;
-  status = fail_for_all (transport, load (transport, error), error);
+  status = fail_for_all (transport, load_nccl (transport, error), error);
   if (status == QM_OK)
     status = share_id (transport, &id, error);
   if (status == QM_OK)

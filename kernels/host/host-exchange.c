@@ -315,7 +315,7 @@ compare_topics (const Scene *scene)
 
 /* When all have come. */
 static bool
-begin (QmWorld *world, QmChannel channel, void *data)
+begin_together (QmWorld *world, QmChannel channel, void *data)
 {
   Scene scene = scene_of (world, channel);
 
@@ -353,7 +353,7 @@ qm_host_exchange (QmWorld *world,
   meeting->from[local] = exchange->from;
   meeting->to[local] = exchange->to;
   meeting->stride[local] = exchange->stride;
-  if (!qm_world_meet (world, channel, rank, false, begin, NULL))
+  if (!qm_world_meet (world, channel, rank, false, begin_together, NULL))
     return false;
   if (what == QM_ALL_REDUCE || what == QM_REDUCE_SCATTER)
     sum_part (&scene, rank);

@@ -9,7 +9,10 @@
 
 /* The number behind a word at the beginning of a line; `absent` without. */
 static double
-read_word (const char *root, const char *path, const char *word, double absent)
+number_behind_word (const char *root,
+                    const char *path,
+                    const char *word,
+                    double absent)
 {
   FILE *file = qm_cgroup_open (root, path);
   char line[256];
@@ -46,16 +49,16 @@ left_of_group (const char *root, const char *folder, bool second_version)
   qm_cgroup_read (root, folder,
                   second_version ? "memory.current" : "memory.usage_in_bytes",
                   &used, &unused);
-  files =
-      read_word (root, stat,
-                 second_version ? "inactive_file" : "total_inactive_file", 0);
+  files = number_behind_word (
+      root, stat, second_version ? "inactive_file" : "total_inactive_file", 0);
   return fmax (limit - fmax (used - files, 0), 0);
 }
 
 uint64_t
 qm_host_available (const char *root)
 {
-  double kibibytes = read_word (root, "/proc/meminfo", "MemAvailable", 0);
+  double kibibytes =
+      number_behind_word (root, "/proc/meminfo", "MemAvailable", 0);
   double left = qm_cgroup_least (root, "memory", left_of_group);
 
   return (uint64_t) fmin (kibibytes * 1024, left);

@@ -197,8 +197,7 @@ queue_exchange (HostTransport *transport,
   HostCall *call = keep_call (transport, exchange, piece);
 
   if (call == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   return transport->staged ? queue_answer (transport, stream, call, error)
                            : qm_stream_call (transport->communicator->device,
                                              stream, run_call, call, error);
@@ -462,10 +461,10 @@ queue_staged (QmCommunicator *communicator,
 }
 
 static QmStatus
-queue (QmCommunicator *communicator,
-       QmStream *stream,
-       const QmCollective *call,
-       QmError *error)
+host_queue (QmCommunicator *communicator,
+            QmStream *stream,
+            const QmCollective *call,
+            QmError *error)
 {
   const HostTransport *transport = communicator->state;
 
@@ -522,8 +521,7 @@ make_staging (HostTransport *transport, QmError *error)
 
   transport->memory = qm_host_memory_new (STAGING);
   if (transport->memory == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   words = transport->memory + BUFFERS * QM_HOST_TRANSPORT_BYTES;
   memset (words, 0, (size_t) 2 * WORD);
   transport->asked = (uint32_t *) (void *) words;
@@ -548,13 +546,12 @@ qm_host_transport_open (QmCommunicator *communicator,
                         bool staged,
                         QmError *error)
 {
-  static const QmTransportWays ways = { queue, close_transport };
+  static const QmTransportWays ways = { host_queue, close_transport };
   HostTransport *transport = calloc (1, sizeof *transport);
   QmStatus status = QM_OK;
 
   if (transport == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
+    return qm_error_no_memory (error);
   transport->communicator = communicator;
   transport->staged = staged;
   pthread_mutex_init (&transport->lock, NULL);

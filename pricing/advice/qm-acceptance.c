@@ -91,7 +91,7 @@ training_of (const QmRequest *request,
 }
 
 static QmAcceptanceTraining *
-find (QmAcceptance *acceptance, const char *model)
+find_training (QmAcceptance *acceptance, const char *model)
 {
   for (size_t i = 0; i < acceptance->n; i++)
     if (g_str_equal (acceptance->trainings[i].model, model))
@@ -119,7 +119,7 @@ qm_acceptance_of_request (const QmRequest *request,
       QmAcceptanceTraining training = training_of (
           request, &g_array_index (request->trainings, QmRequestedTraining, i),
           forecasts, named);
-      QmAcceptanceTraining *other = find (acceptance, training.model);
+      QmAcceptanceTraining *other = find_training (acceptance, training.model);
 
       if (other == NULL)
         acceptance->trainings[acceptance->n++] = training;

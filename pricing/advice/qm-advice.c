@@ -86,7 +86,7 @@ check_question (const QmCatalog *catalog,
 }
 
 static const QmCandidate *
-nth (const QmAdvice *advice, int index)
+nth_candidate (const QmAdvice *advice, int index)
 {
   return &g_array_index (advice->candidates, QmCandidate, (guint) index);
 }
@@ -97,8 +97,8 @@ compare_candidates (gconstpointer a, gconstpointer b, gpointer data)
 {
   const int *i = a;
   const int *j = b;
-  const QmCandidate *p = nth (data, *i);
-  const QmCandidate *q = nth (data, *j);
+  const QmCandidate *p = nth_candidate (data, *i);
+  const QmCandidate *q = nth_candidate (data, *j);
   int p_gpus = p->gpus * p->machines;
   int q_gpus = q->gpus * q->machines;
 
@@ -123,7 +123,7 @@ find_frontiers (QmAdvice *advice)
 
   for (guint i = 0; i < n; i++)
     {
-      const QmCandidate *candidate = nth (advice, (int) i);
+      const QmCandidate *candidate = nth_candidate (advice, (int) i);
 
       cost[i] = (double) candidate->cost_minor;
       experiment[i] = candidate->experiment_cost;
@@ -155,8 +155,9 @@ qm_advice_new_for_candidates (const QmCandidate *candidates, guint n_candidates)
   advice->run_deadline = NAN;
   advice->order = g_array_new (FALSE, FALSE, sizeof (int));
   for (int i = 0; i < (int) n_candidates; i++)
-    if (nth (advice, i)->cost_minor >= 0 && !nth (advice, i)->here
-        && qm_known (nth (advice, i)->days))
+    if (nth_candidate (advice, i)->cost_minor >= 0
+        && !nth_candidate (advice, i)->here
+        && qm_known (nth_candidate (advice, i)->days))
       g_array_append_val (advice->order, i);
   g_array_sort_with_data (advice->order, compare_candidates, advice);
   find_frontiers (advice);
@@ -318,6 +319,14 @@ qm_advice_candidates (const QmAdvice *advice, guint *n)
   return (const QmCandidate *) (void *) advice->candidates->data;
 }
 
+const QmCandidate *
+qm_advice_candidate (const QmAdvice *advice, int index)
+{
+  return index >= 0 && (guint) index < advice->candidates->len
+             ? nth_candidate (advice, index)
+             : NULL;
+}
+
 const int *
 qm_advice_frontier (const QmAdvice *advice, guint *n)
 {
@@ -418,11 +427,11 @@ is_as_sure (const QmCandidate *candidate, const QmCandidate *other)
 /* Of those within the limits, without one (-1: none), the one to advise, and
  * the fastest; -1: there is none. */
 static int
-choose (const QmAdvice *advice,
-        gint64 budget_minor,
-        double deadline_days,
-        int without,
-        int *fastest)
+choose_candidate (const QmAdvice *advice,
+                  gint64 budget_minor,
+                  double deadline_days,
+                  int without,
+                  int *fastest)
 {
   double longest = INFINITY;
   gint64 cheapest = G_MAXINT64; /* of those that are as fast */
@@ -432,7 +441,7 @@ choose (const QmAdvice *advice,
   for (guint i = 0; i < advice->order->len; i++)
     {
       int index = g_array_index (advice->order, int, i);
-      const QmCandidate *candidate = nth (advice, index);
+      const QmCandidate *candidate = nth_candidate (advice, index);
 
       if (candidate->days > longest)
         break;
@@ -446,8 +455,9 @@ choose (const QmAdvice *advice,
         }
       if (chosen < 0
           || (candidate->cost_minor < cheapest
-              && is_as_sure (candidate, nth (advice, *fastest))
-              && product_of (candidate) < product_of (nth (advice, chosen))))
+              && is_as_sure (candidate, nth_candidate (advice, *fastest))
+              && product_of (candidate)
+                     < product_of (nth_candidate (advice, chosen))))
         chosen = index;
       cheapest = MIN (cheapest, candidate->cost_minor);
     }
@@ -465,7 +475,7 @@ find_denied (const QmAdvice *advice,
   for (guint i = 0; i < advice->order->len; i++)
     {
       int index = g_array_index (advice->order, int, i);
-      const QmCandidate *candidate = nth (advice, index);
+      const QmCandidate *candidate = nth_candidate (advice, index);
 
       if (index == fastest)
         break;
@@ -481,19 +491,19 @@ find_denied (const QmAdvice *advice,
 static void
 find_neighbours (const QmAdvice *advice, QmRecommendation *found)
 {
-  const QmCandidate *best = nth (advice, found->best);
+  const QmCandidate *best = nth_candidate (advice, found->best);
 
   for (guint i = 0; i < advice->order->len; i++)
     {
       int index = g_array_index (advice->order, int, i);
-      const QmCandidate *candidate = nth (advice, index);
+      const QmCandidate *candidate = nth_candidate (advice, index);
 
       if (!candidate->eligible)
         continue;
       if (candidate->days * (1 + advice->slack) < best->days
           && (found->faster < 0
               || candidate->cost_minor
-                     < nth (advice, found->faster)->cost_minor))
+                     < nth_candidate (advice, found->faster)->cost_minor))
         found->faster = index;
       if (candidate->cost_minor < best->cost_minor
           && candidate->days >= best->days && found->cheaper < 0)
@@ -513,18 +523,19 @@ find_would_do (const QmAdvice *advice,
   for (guint i = 0; i < advice->order->len; i++)
     {
       int index = g_array_index (advice->order, int, i);
-      const QmCandidate *candidate = nth (advice, index);
+      const QmCandidate *candidate = nth_candidate (advice, index);
 
       if (!candidate->eligible)
         continue;
       if (fastest < 0
-          || (nth (advice, fastest)->late
-              && candidate->longest_days < nth (advice, fastest)->longest_days))
+          || (nth_candidate (advice, fastest)->late
+              && candidate->longest_days
+                     < nth_candidate (advice, fastest)->longest_days))
         fastest = index;
       if (in_time (candidate, deadline_days)
           && (found->would_do < 0
               || candidate->cost_minor
-                     < nth (advice, found->would_do)->cost_minor))
+                     < nth_candidate (advice, found->would_do)->cost_minor))
         found->would_do = index;
     }
   if (fastest < 0)
@@ -548,14 +559,15 @@ qm_advice_recommend (const QmAdvice *advice,
 
   g_return_val_if_fail (advice != NULL, found);
 
-  found.best = choose (advice, budget_minor, deadline_days, -1, &fastest);
+  found.best =
+      choose_candidate (advice, budget_minor, deadline_days, -1, &fastest);
   found.denied = find_denied (advice, budget_minor, deadline_days, fastest);
   if (fastest != found.best)
     found.sooner = fastest;
   if (found.best >= 0)
     {
-      found.runner_up =
-          choose (advice, budget_minor, deadline_days, found.best, &next);
+      found.runner_up = choose_candidate (advice, budget_minor, deadline_days,
+                                          found.best, &next);
       find_neighbours (advice, &found);
     }
   else

@@ -266,6 +266,9 @@ GPtrArray *qm_advice_left_out (const QmAdvice *advice);
  * pricing/advice/qm-selection.h says which one counts. */
 const QmCandidate *qm_advice_candidates (const QmAdvice *advice, guint *n);
 
+/* The candidate of an index; NULL where there is none, as of -1. */
+const QmCandidate *qm_advice_candidate (const QmAdvice *advice, int index);
+
 /* Indices of the Pareto frontier over (overall cost, days), from cheap to
  * fast. */
 const int *qm_advice_frontier (const QmAdvice *advice, guint *n);

@@ -86,7 +86,7 @@ qm_asked_set_choice (QmQuestion *question, int choice, int value)
 }
 
 static void
-add (json_t *object, const char *name, json_t *value)
+add_member (json_t *object, const char *name, json_t *value)
 {
   json_object_set_new (object, name, value);
 }
@@ -120,11 +120,11 @@ add_runs (json_t *root, const QmQuestion *question)
       const QmRun *run = &g_array_index (question->runs, QmRun, i);
       json_t *row = json_object ();
 
-      add (row, "model", json_string (run->model));
-      add (row, "runs_per_year", number (run->runs_per_year));
+      add_member (row, "model", json_string (run->model));
+      add_member (row, "runs_per_year", number (run->runs_per_year));
       json_array_append_new (array, row);
     }
-  add (root, "runs", array);
+  add_member (root, "runs", array);
 }
 
 static json_t *
@@ -141,18 +141,18 @@ add_money (json_t *root, const QmPurse *purse)
 {
   json_t *object = json_object ();
 
-  add (object, "currency", json_string (purse->currency));
+  add_member (object, "currency", json_string (purse->currency));
   if (purse->budget_minor >= 0)
-    add (object, "budget", amount (purse, purse->budget_minor));
+    add_member (object, "budget", amount (purse, purse->budget_minor));
   if (purse->tax_percent > 0)
-    add (object, "tax_percent", number (purse->tax_percent));
+    add_member (object, "tax_percent", number (purse->tax_percent));
   if (purse->gross)
-    add (object, "gross", json_true ());
+    add_member (object, "gross", json_true ());
   if (purse->machine_least >= 0)
-    add (object, "machine_least", amount (purse, purse->machine_least));
+    add_member (object, "machine_least", amount (purse, purse->machine_least));
   if (purse->machine_most >= 0)
-    add (object, "machine_most", amount (purse, purse->machine_most));
-  add (root, "money", object);
+    add_member (object, "machine_most", amount (purse, purse->machine_most));
+  add_member (root, "money", object);
 }
 
 static void
@@ -161,19 +161,19 @@ add_filters (json_t *root, const QmQuestion *question)
   json_t *array;
 
   if (question->gpus != NULL)
-    add (root, "gpu", strings ((const char *const *) question->gpus));
+    add_member (root, "gpu", strings ((const char *const *) question->gpus));
   if (question->counts != NULL)
     {
       array = json_array ();
       for (guint i = 0; i < question->counts->len; i++)
         json_array_append_new (
             array, json_integer (g_array_index (question->counts, int, i)));
-      add (root, "gpus", array);
+      add_member (root, "gpus", array);
     }
   if (question->kinds == QM_KINDS_DESKTOP)
-    add (root, "machine", json_string ("desktop"));
+    add_member (root, "machine", json_string ("desktop"));
   else if (question->kinds == QM_KINDS_SERVER)
-    add (root, "machine", json_string ("server"));
+    add_member (root, "machine", json_string ("server"));
 }
 
 static void
@@ -186,16 +186,16 @@ add_uses (json_t *root, const GArray *uses)
       const QmUse *use = &g_array_index (uses, QmUse, i);
       json_t *row = json_object ();
 
-      add (row, "gpu", json_string (use->gpu));
-      add (row, "gpus", json_integer (use->gpus));
+      add_member (row, "gpu", json_string (use->gpu));
+      add_member (row, "gpus", json_integer (use->gpus));
       if (use->hour_micros > 0)
-        add (row, "hour_usd",
-             number ((double) use->hour_micros / QM_MICROS_PER_UNIT));
+        add_member (row, "hour_usd",
+                    number ((double) use->hour_micros / QM_MICROS_PER_UNIT));
       if (qm_known (use->walltime_hours))
-        add (row, "walltime_hours", number (use->walltime_hours));
+        add_member (row, "walltime_hours", number (use->walltime_hours));
       json_array_append_new (array, row);
     }
-  add (root, "use", array);
+  add_member (root, "use", array);
 }
 
 static void
@@ -205,10 +205,10 @@ add_room (json_t *root, double watts)
     if (watts == qm_room_watts ((QmRoom) i))
       {
         if (i != QM_ROOM_THREE_PHASES)
-          add (root, "room", json_string (qm_room_name ((QmRoom) i)));
+          add_member (root, "room", json_string (qm_room_name ((QmRoom) i)));
         return;
       }
-  add (root, "room", number (watts));
+  add_member (root, "room", number (watts));
 }
 
 /* What differs from the defaults, and the parts that count. */
@@ -230,15 +230,15 @@ add_ownership (json_t *root, const QmOwnershipSettings *ownership)
 
       /* The lifetime is the question's. */
       if (assumption->changed && strcmp (assumption->key, "lifetime") != 0)
-        add (values, assumption->key,
-             number (qm_ownership_get (ownership, assumption->key)));
+        add_member (values, assumption->key,
+                    number (qm_ownership_get (ownership, assumption->key)));
     }
-  add (object, "parts", parts);
+  add_member (object, "parts", parts);
   if (json_object_size (values) > 0)
-    add (object, "values", values);
+    add_member (object, "values", values);
   else
     json_decref (values);
-  add (root, "ownership", object);
+  add_member (root, "ownership", object);
 }
 
 static void
@@ -249,19 +249,19 @@ add_terms (json_t *root, const QmQuestion *question)
       int value = get_choice (question, i);
 
       if (value > 0 && value < qm_asked_choices[i].n)
-        add (root, qm_asked_choices[i].field,
-             json_string (qm_asked_choices[i].name (value)));
+        add_member (root, qm_asked_choices[i].field,
+                    json_string (qm_asked_choices[i].name (value)));
     }
   if (question->any_price)
-    add (root, "any_price", json_true ());
+    add_member (root, "any_price", json_true ());
   if (question->expired_offers)
-    add (root, "expired_quotes", json_true ());
+    add_member (root, "expired_quotes", json_true ());
   if (question->lifetime_years != QM_LIFETIME_DEFAULT)
-    add (root, "lifetime_years", number (question->lifetime_years));
+    add_member (root, "lifetime_years", number (question->lifetime_years));
   if (question->time_factor != QM_TIME_FACTOR_DEFAULT)
-    add (root, "time_factor", number (question->time_factor));
+    add_member (root, "time_factor", number (question->time_factor));
   if (question->slack_percent != QM_SLACK_DEFAULT)
-    add (root, "slack_percent", number (question->slack_percent));
+    add_member (root, "slack_percent", number (question->slack_percent));
   add_room (root, question->room_watts);
   if (question->ownership != NULL)
     add_ownership (root, question->ownership);
@@ -278,25 +278,26 @@ qm_asked_write (const QmAsked *asked)
   g_return_val_if_fail (asked != NULL, NULL);
 
   question = asked->question;
-  add (root, "format", json_string (QM_ASKED_FORMAT));
-  add (root, "version", json_integer (QM_ASKED_VERSION));
+  add_member (root, "format", json_string (QM_ASKED_FORMAT));
+  add_member (root, "version", json_integer (QM_ASKED_VERSION));
   if (qm_question_is_portfolio (question))
     add_runs (root, question);
   else
-    add (root, "models", strings ((const char *const *) asked->models));
+    add_member (root, "models", strings ((const char *const *) asked->models));
   if (question->at_once != 1)
-    add (root, "at_once", json_integer (question->at_once));
+    add_member (root, "at_once", json_integer (question->at_once));
   if (qm_known (question->deadline_days))
-    add (root, "deadline_days", number (question->deadline_days));
+    add_member (root, "deadline_days", number (question->deadline_days));
   if (qm_known (question->run_deadline_days))
-    add (root, "run_deadline_days", number (question->run_deadline_days));
+    add_member (root, "run_deadline_days",
+                number (question->run_deadline_days));
   add_money (root, &question->purse);
   add_filters (root, question);
   if (question->uses != NULL && question->uses->len > 0)
     add_uses (root, question->uses);
   /* It has terms of its own. */
   if (question->as_in_paper)
-    add (root, "as_in_the_paper", json_true ());
+    add_member (root, "as_in_the_paper", json_true ());
   else
     add_terms (root, question);
   text = json_dumps (root, JSON_INDENT (2) | JSON_PRESERVE_ORDER

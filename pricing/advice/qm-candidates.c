@@ -149,7 +149,7 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
 
 /* The offer of such a whole machine, of a kind that is asked for, or NULL. */
 static const QmOffer *
-whole_of (const QmQuestion *question, const QmCandidate *candidate)
+whole_offer (const QmQuestion *question, const QmCandidate *candidate)
 {
   guint kinds = 0;
 
@@ -211,12 +211,12 @@ is_old (const QmQuestion *question, const QmCandidate *candidate)
  * kinds of machines are filtered, what none of them carries is filtered out
  * too; what nobody measured would only be in the way where nobody sells it. */
 static void
-append (Builder *builder,
-        const QmCandidate *candidate,
-        double machine_days,
-        GArray *candidates)
+append_candidate (Builder *builder,
+                  const QmCandidate *candidate,
+                  double machine_days,
+                  GArray *candidates)
 {
-  const QmOffer *whole = whole_of (builder->question, candidate);
+  const QmOffer *whole = whole_offer (builder->question, candidate);
   gboolean quoted =
       candidate->gpu_offer != NULL || candidate->machine_offer != NULL;
 
@@ -286,7 +286,7 @@ build_single (Builder *builder, const char *model, GArray *candidates)
 
       set_prices (builder, &candidate);
       finish (builder->question, &candidate, candidate.days);
-      append (builder, &candidate, candidate.days, candidates);
+      append_candidate (builder, &candidate, candidate.days, candidates);
     }
 }
 
@@ -464,7 +464,7 @@ build_place (Builder *builder,
     }
   set_prices (builder, &candidate);
   finish (question, &candidate, year.stated.machine_days);
-  append (builder, &candidate, year.stated.machine_days, candidates);
+  append_candidate (builder, &candidate, year.stated.machine_days, candidates);
 }
 
 /* The places of a selection that no measurement is of. */

@@ -135,7 +135,10 @@ qm_carriers_interval (const QmCarriers *carriers,
 
 /* Adds so many of what has that price. */
 static void
-add (const QmCarriers *carriers, Sum *sum, const QmPrice *price, gint64 n)
+add_priced (const QmCarriers *carriers,
+            Sum *sum,
+            const QmPrice *price,
+            gint64 n)
 {
   gint64 one = qm_price_counted_micros (price, carriers->question->rates);
   gint64 all, low, high;
@@ -168,7 +171,7 @@ add_memory (QmCarriers *carriers, Way *way, double host_gib)
     return FALSE;
   way->extra_gib =
       ceil ((host_gib - platform->memory_gib) / MODULE_GIB) * MODULE_GIB;
-  add (carriers, &way->sum, way->memory_price, (gint64) way->extra_gib);
+  add_priced (carriers, &way->sum, way->memory_price, (gint64) way->extra_gib);
   return TRUE;
 }
 
@@ -187,7 +190,7 @@ way_of_platform (QmCarriers *carriers,
   way.price = price_of (carriers, platform->id, QM_PRICE_EACH);
   if (way.price == NULL)
     return way;
-  add (carriers, &way.sum, way.price, 1);
+  add_priced (carriers, &way.sum, way.price, 1);
   if (!add_memory (carriers, &way, candidate->host_gib))
     way.price = NULL;
   return way;
@@ -196,7 +199,7 @@ way_of_platform (QmCarriers *carriers,
 /* Whether `a` is more of an answer than `b`: one with a price before one
  * without, the cheapest first; then what goes furthest. */
 static gboolean
-is_better (const Way *a, const Way *b)
+is_better_way (const Way *a, const Way *b)
 {
   if ((a->price != NULL) != (b->price != NULL))
     return a->price != NULL;
@@ -209,11 +212,11 @@ is_better (const Way *a, const Way *b)
 }
 
 static void
-look_at (Way *best, const Way *way)
+look_at_way (Way *best, const Way *way)
 {
   gboolean found = best->platform != NULL || best->machine != NULL;
 
-  if (!way->sum.broken && (!found || is_better (way, best)))
+  if (!way->sum.broken && (!found || is_better_way (way, best)))
     *best = *way;
 }
 
@@ -253,10 +256,10 @@ look_at_machines (QmCarriers *carriers, const QmCandidate *candidate, Way *best)
           || (!paper && qm_gpu_is_mezzanine (candidate->gpu)))
         continue;
       if (way.carry.problem == QM_CARRY_NONE)
-        add (carriers, &way.sum, way.price, 1);
+        add_priced (carriers, &way.sum, way.price, 1);
       else
         way.price = NULL;
-      look_at (best, &way);
+      look_at_way (best, &way);
     }
 }
 
@@ -273,7 +276,7 @@ look_at_platforms (QmCarriers *carriers,
       {
         Way way = way_of_platform (carriers, &platforms[i], candidate);
 
-        look_at (best, &way);
+        look_at_way (best, &way);
       }
 }
 
@@ -336,6 +339,6 @@ qm_carriers_find (QmCarriers *carriers,
                     || (candidate->gpu_price != NULL
                         && qm_price_is_weak (candidate->gpu_price));
   if (candidate->gpu_price != NULL)
-    add (carriers, &best.sum, candidate->gpu_price, candidate->gpus);
+    add_priced (carriers, &best.sum, candidate->gpu_price, candidate->gpus);
   return in_cents (&best.sum, low, high);
 }

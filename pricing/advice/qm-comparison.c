@@ -5,6 +5,7 @@
 #include "pricing/advice/qm-comparison.h"
 
 #include "pricing/advice/qm-selection.h"
+#include "pricing/qm-order.h"
 
 const QmSettings qm_comparison_settings[2] = { QM_SETTINGS_OPTIMAL,
                                                QM_SETTINGS_NAIVE };
@@ -153,15 +154,6 @@ qm_comparison_rows (const QmComparison *comparison, guint *n)
   return (const QmCompared *) (gconstpointer) comparison->rows->data;
 }
 
-static int
-compare_numbers (gconstpointer a, gconstpointer b)
-{
-  const double *p = a;
-  const double *q = b;
-
-  return (*p > *q) - (*p < *q);
-}
-
 static void
 count_row (QmComparisonSummary *sum, const QmCompared *row)
 {
@@ -196,7 +188,7 @@ qm_comparison_sum_up (const QmComparison *comparison, QmSettings settings)
     }
   if (ratios->len == 0)
     return sum;
-  g_array_sort (ratios, compare_numbers);
+  g_array_sort (ratios, qm_order_doubles);
   sorted = (const double *) (gconstpointer) ratios->data;
   sum.median = (sorted[(ratios->len - 1) / 2] + sorted[ratios->len / 2]) / 2;
   sum.least = sorted[0];

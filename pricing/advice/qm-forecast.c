@@ -65,7 +65,10 @@ key_of_model (const char *model, const char *level)
 }
 
 static char *
-key_of (const char *model, const char *level, const char *gpu, int gpus)
+key_of_forecast (const char *model,
+                 const char *level,
+                 const char *gpu,
+                 int gpus)
 {
   return g_strdup_printf ("%s\n%s\n%s\n%d", model, level, gpu, gpus);
 }
@@ -128,7 +131,7 @@ take_time (const json_t *line, QmForecast *forecast)
 }
 
 static gboolean
-take (const json_t *line, QmForecast *forecast)
+take_forecast_line (const json_t *line, QmForecast *forecast)
 {
   const json_t *fits = json_object_get (line, "fits");
   const char *unsupported =
@@ -160,10 +163,11 @@ qm_forecasts_add (QmForecasts *forecasts, const char *model, const json_t *line)
   g_return_val_if_fail (forecasts != NULL && model != NULL, FALSE);
 
   if (gpu == NULL || level == NULL || !take_count (line, "gpus", &gpus)
-      || gpus < 1 || gpus > GPUS_MAX || !take (line, forecast))
+      || gpus < 1 || gpus > GPUS_MAX || !take_forecast_line (line, forecast))
     return FALSE;
   forecast->level = g_intern_string (level);
-  g_hash_table_insert (forecasts->known, key_of (model, level, gpu, (int) gpus),
+  g_hash_table_insert (forecasts->known,
+                       key_of_forecast (model, level, gpu, (int) gpus),
                        g_steal_pointer (&forecast));
   return TRUE;
 }
@@ -230,7 +234,7 @@ qm_forecasts_look (const QmForecasts *forecasts,
 
   if (forecasts == NULL)
     return NULL;
-  key = key_of (model, level, gpu->id, gpus);
+  key = key_of_forecast (model, level, gpu->id, gpus);
   return g_hash_table_lookup (forecasts->known, key);
 }
 

@@ -40,7 +40,7 @@ is_same_place (const QmMeasurement *a, const QmMeasurement *b)
 
 /* Keeps the faster one of a place. */
 static void
-keep (QmHostTimes *times, const QmMeasurement *time)
+keep_faster_time (QmHostTimes *times, const QmMeasurement *time)
 {
   for (guint i = 0; i < times->times->len; i++)
     {
@@ -56,7 +56,9 @@ keep (QmHostTimes *times, const QmMeasurement *time)
 }
 
 static void
-take (QmHostTimes *times, const QmCatalog *catalog, const QmResult *result)
+take_host_time (QmHostTimes *times,
+                const QmCatalog *catalog,
+                const QmResult *result)
 {
   g_autofree char *name = NULL;
   g_autofree char *source = NULL;
@@ -87,7 +89,7 @@ take (QmHostTimes *times, const QmCatalog *catalog, const QmResult *result)
   name = g_path_get_basename (result->file);
   source = g_strdup_printf ("%s, line %d", name, result->line);
   time.source = g_string_chunk_insert (times->texts, source);
-  keep (times, &time);
+  keep_faster_time (times, &time);
 }
 
 static void
@@ -101,7 +103,7 @@ take_file (QmHostTimes *times,
 
   for (size_t i = 0; i < n; i++)
     if (qm_result_where (&all[i], here) == QM_WHERE_HERE)
-      take (times, catalog, &all[i]);
+      take_host_time (times, catalog, &all[i]);
 }
 
 QmHostTimes *
@@ -127,7 +129,7 @@ qm_host_times_new (const QmCatalog *catalog, GPtrArray *results)
 
 /* One that cannot be read is as if it were empty. */
 static void
-read_file (GPtrArray *files, const char *path)
+read_times_file (GPtrArray *files, const char *path)
 {
   QmResults *results = qm_results_new ();
 
@@ -157,7 +159,7 @@ read_others (GPtrArray *files, const char *own)
 
       if (name[0] != '.' && g_str_has_suffix (name, ".jsonl")
           && strcmp (path, own) != 0)
-        read_file (files, path);
+        read_times_file (files, path);
     }
 }
 
@@ -169,10 +171,10 @@ qm_host_times_read (const char *path)
   char own[PATH_MAX];
 
   if (path != NULL)
-    read_file (files, path);
+    read_times_file (files, path);
   else if (qm_results_default_path (own, sizeof own))
     {
-      read_file (files, own);
+      read_times_file (files, own);
       read_others (files, own);
     }
   return files;

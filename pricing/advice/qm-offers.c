@@ -34,7 +34,7 @@ typedef struct
 
 /* What a line is called, on one line of text.  (transfer full) */
 static char *
-name_of (const QmQuoteLine *line)
+name_of_line (const QmQuoteLine *line)
 {
   const char *name =
       line->description != NULL ? line->description : line->part_number;
@@ -46,7 +46,7 @@ static void
 leave_out (Reader *reader, guint index, const char *reason)
 {
   const QmQuoteLine *line = g_ptr_array_index (reader->quote->lines, index);
-  g_autofree char *what = name_of (line);
+  g_autofree char *what = name_of_line (line);
 
   /* Translators: what is offered, by whom, why that does not count. */
   g_ptr_array_add (reader->offers->left_out,
@@ -58,7 +58,7 @@ leave_out (Reader *reader, guint index, const char *reason)
 }
 
 static gboolean
-convert (Reader *reader, QmOffer *offer, gint64 *micros, GError **error)
+convert_offer (Reader *reader, QmOffer *offer, gint64 *micros, GError **error)
 {
   const char *currency = reader->quote->currency;
 
@@ -96,7 +96,7 @@ source_of (const QmQuote *quote)
 
 /* A copy that lives as long as the offers; NULL for NULL. */
 static const char *
-keep (const Reader *reader, const char *text)
+keep_text (const Reader *reader, const char *text)
 {
   return text != NULL
              ? g_string_chunk_insert_const (reader->offers->strings, text)
@@ -117,7 +117,7 @@ tax_of_one (Reader *reader, const QmQuoteOffer *offered)
     return 0;
   tax.net_minor = offered->tax_minor;
   return qm_quote_offer_price (reader->quote, &tax, &micros)
-                 && convert (reader, &offer, &micros, NULL)
+                 && convert_offer (reader, &offer, &micros, NULL)
              ? micros
              : -1;
 }
@@ -129,7 +129,7 @@ add_offer (Reader *reader, const QmQuoteOffer *offered)
   const QmQuoteLine *line = g_ptr_array_index (quote->lines, offered->line);
   g_autoptr (GError) error = NULL;
   g_autofree char *source = source_of (quote);
-  g_autofree char *what = name_of (line);
+  g_autofree char *what = name_of_line (line);
   QmOffer offer = { 0 };
   gint64 micros = 0;
 
@@ -138,13 +138,13 @@ add_offer (Reader *reader, const QmQuoteOffer *offered)
       leave_out (reader, offered->line, _ ("the quote tells no price of one"));
       return;
     }
-  if (!convert (reader, &offer, &micros, &error))
+  if (!convert_offer (reader, &offer, &micros, &error))
     {
       leave_out (reader, offered->line, error->message);
       return;
     }
   offer.price = (QmPrice){
-    .item = keep (reader, offered->item),
+    .item = keep_text (reader, offered->item),
     .kind = quote->kind,
     .unit = QM_PRICE_EACH,
     .gpus = MAX (offered->gpus, 1),
@@ -153,7 +153,7 @@ add_offer (Reader *reader, const QmQuoteOffer *offered)
     .low_micros = -1,
     .high_micros = -1,
     .observed_on = reader->day,
-    .source = keep (reader, source),
+    .source = keep_text (reader, source),
     .from_user = true,
   };
   offer.is_gpu = qm_catalog_gpu (reader->catalog, offered->item) != NULL;
@@ -168,10 +168,10 @@ add_offer (Reader *reader, const QmQuoteOffer *offered)
   offer.tax_micros = tax_of_one (reader, offered);
   offer.quote_id = quote->id;
   offer.line = offered->line;
-  offer.vendor = keep (reader, quote->vendor);
-  offer.number = keep (reader, quote->number);
-  offer.alternative = keep (reader, quote->alternative);
-  offer.description = keep (reader, what);
+  offer.vendor = keep_text (reader, quote->vendor);
+  offer.number = keep_text (reader, quote->number);
+  offer.alternative = keep_text (reader, quote->alternative);
+  offer.description = keep_text (reader, what);
   offer.valid_until = quote->valid_until;
   g_array_append_val (reader->offers->list, offer);
 }
@@ -347,7 +347,7 @@ qm_offers_list (QmOffers *offers, guint *n)
 
 /* The first in the order of compare_offers(). */
 static const QmOffer *
-find (
+find_offer (
     QmOffers *offers, const char *item, int gpus, guint kinds, gboolean expired)
 {
   for (guint i = 0; i < offers->list->len; i++)
@@ -368,7 +368,7 @@ qm_offers_find (QmOffers *offers, const char *item, gboolean expired)
 {
   g_return_val_if_fail (offers != NULL && item != NULL, NULL);
 
-  return find (offers, item, 0, 0, expired);
+  return find_offer (offers, item, 0, 0, expired);
 }
 
 const QmOffer *
@@ -377,7 +377,7 @@ qm_offers_find_whole (
 {
   g_return_val_if_fail (offers != NULL && gpu != NULL && gpus > 0, NULL);
 
-  return find (offers, gpu, gpus, kinds, expired);
+  return find_offer (offers, gpu, gpus, kinds, expired);
 }
 
 const char *const *

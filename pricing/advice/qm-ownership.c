@@ -94,7 +94,7 @@ qm_owned_of_candidate (const QmCandidate *candidate, QmOwned *owned)
 }
 
 static gboolean
-fail (GError **error, QmOwnershipError code, const char *message)
+fail_ownership (GError **error, QmOwnershipError code, const char *message)
 {
   g_set_error_literal (error, QM_OWNERSHIP_ERROR, code, message);
   return FALSE;
@@ -103,8 +103,8 @@ fail (GError **error, QmOwnershipError code, const char *message)
 static gboolean
 fail_range (GError **error)
 {
-  return fail (error, QM_OWNERSHIP_ERROR_RANGE,
-               _ ("the cost is too large to be computed"));
+  return fail_ownership (error, QM_OWNERSHIP_ERROR_RANGE,
+                         _ ("the cost is too large to be computed"));
 }
 
 static gboolean
@@ -139,8 +139,9 @@ check_settings (const QmOwnershipSettings *settings, GError **error)
 
   if (!(settings->lifetime_years > 0)
       || settings->lifetime_years > MAX_LIFETIME)
-    return fail (error, QM_OWNERSHIP_ERROR_SETTING,
-                 _ ("the lifetime must be positive and at most 50 years"));
+    return fail_ownership (
+        error, QM_OWNERSHIP_ERROR_SETTING,
+        _ ("the lifetime must be positive and at most 50 years"));
   for (gsize i = 0; i < G_N_ELEMENTS (ranges); i++)
     if (ranges[i].value < ranges[i].low || ranges[i].value > ranges[i].high)
       {
@@ -186,7 +187,7 @@ typedef struct
 } Sum;
 
 static gboolean
-has (const Sum *sum, QmOwnershipParts part)
+counts_part (const Sum *sum, QmOwnershipParts part)
 {
   return (sum->settings->parts & part) != 0;
 }
@@ -202,7 +203,7 @@ scale (Sum *sum, gint64 value, QmInt128 numerator, QmInt128 denominator)
 }
 
 static void
-add (Sum *sum, gint64 *to, gint64 value)
+add_exactly (Sum *sum, gint64 *to, gint64 value)
 {
   if (!qm_exact_add (to, value))
     sum->broken = TRUE;
@@ -253,14 +254,15 @@ hosting_of_month (Sum *sum)
   gint64 micros =
       scale (sum, settings->hosting_machine_minor, sum->minor_micros, 1);
 
-  add (sum, &micros,
-       scale (sum, settings->hosting_unit_minor,
-              (QmInt128) sum->minor_micros * settings->rack_units, 1));
+  add_exactly (sum, &micros,
+               scale (sum, settings->hosting_unit_minor,
+                      (QmInt128) sum->minor_micros * settings->rack_units, 1));
   if (settings->hosting_kw_minor > 0)
-    add (sum, &micros,
-         scale (sum, settings->hosting_kw_minor,
-                (QmInt128) sum->minor_micros * machine_milliwatts (sum, QM_PPM),
-                MILLIWATTS_IN_KW));
+    add_exactly (sum, &micros,
+                 scale (sum, settings->hosting_kw_minor,
+                        (QmInt128) sum->minor_micros
+                            * machine_milliwatts (sum, QM_PPM),
+                        MILLIWATTS_IN_KW));
   return scale (sum, micros, sum->owned->machines, 1);
 }
 
@@ -292,7 +294,7 @@ taxable (Sum *sum, gint64 goods, gint64 net)
 
   if (taxed > 0 && owned->price.minor > 0)
     taxed = scale (sum, net, taxed, owned->price.minor);
-  add (sum, &goods, -taxed);
+  add_exactly (sum, &goods, -taxed);
   return goods;
 }
 
@@ -304,28 +306,28 @@ add_purchase (Sum *sum, QmOwnership *ownership, gint64 *net)
   gint64 goods, unit;
 
   ownership->price = sum->owned->price.minor;
-  if (has (sum, QM_OWNERSHIP_DISCOUNT))
+  if (counts_part (sum, QM_OWNERSHIP_DISCOUNT))
     ownership->discount =
         -scale (sum, ownership->price, settings->discount_ppm, QM_PPM);
   *net = ownership->price;
-  add (sum, net, ownership->discount);
-  if (has (sum, QM_OWNERSHIP_SHIPPING) && !sum->owned->here)
+  add_exactly (sum, net, ownership->discount);
+  if (counts_part (sum, QM_OWNERSHIP_SHIPPING) && !sum->owned->here)
     ownership->shipping =
         scale (sum, settings->shipping_minor, sum->owned->machines, 1);
   goods = *net;
-  add (sum, &goods, ownership->shipping);
-  if (has (sum, QM_OWNERSHIP_TAX) && !settings->tax_included)
+  add_exactly (sum, &goods, ownership->shipping);
+  if (counts_part (sum, QM_OWNERSHIP_TAX) && !settings->tax_included)
     ownership->tax =
         scale (sum, taxable (sum, goods, *net), settings->tax_ppm, QM_PPM);
-  add (sum, &goods, ownership->tax);
+  add_exactly (sum, &goods, ownership->tax);
   ownership->begin = goods;
 
   unit = goods / sum->owned->machines;
   ownership->exempt = unit >= settings->overhead_threshold_minor;
-  if (has (sum, QM_OWNERSHIP_OVERHEAD) && !ownership->exempt)
+  if (counts_part (sum, QM_OWNERSHIP_OVERHEAD) && !ownership->exempt)
     ownership->overhead = scale (sum, goods, settings->overhead_ppm, QM_PPM);
-  add (sum, &ownership->begin, ownership->overhead);
-  if (has (sum, QM_OWNERSHIP_RESIDUAL))
+  add_exactly (sum, &ownership->begin, ownership->overhead);
+  if (counts_part (sum, QM_OWNERSHIP_RESIDUAL))
     ownership->residual = -scale (sum, *net, settings->residual_ppm, QM_PPM);
 }
 
@@ -349,27 +351,27 @@ add_running (Sum *sum, QmOwnership *ownership, gint64 net)
   gint64 support = 0;
   gint64 services, overhead = 0;
 
-  if (has (sum, QM_OWNERSHIP_ELECTRICITY))
+  if (counts_part (sum, QM_OWNERSHIP_ELECTRICITY))
     {
       electricity = electricity_of_month (sum);
       ownership->kwh = kwh_over_life (sum);
     }
-  if (has (sum, QM_OWNERSHIP_HOSTING) && sum->owned->rack)
+  if (counts_part (sum, QM_OWNERSHIP_HOSTING) && sum->owned->rack)
     hosting = hosting_of_month (sum);
-  if (has (sum, QM_OWNERSHIP_SUPPORT))
+  if (counts_part (sum, QM_OWNERSHIP_SUPPORT))
     support = support_of_month (sum, net);
   services = hosting;
-  add (sum, &services, support);
-  if (has (sum, QM_OWNERSHIP_OVERHEAD))
+  add_exactly (sum, &services, support);
+  if (counts_part (sum, QM_OWNERSHIP_OVERHEAD))
     overhead = scale (sum, services, sum->settings->overhead_ppm, QM_PPM);
 
   ownership->electricity = over_life (sum, electricity);
   ownership->hosting = over_life (sum, hosting);
   ownership->support = over_life (sum, support);
-  add (sum, &ownership->overhead, over_life (sum, overhead));
+  add_exactly (sum, &ownership->overhead, over_life (sum, overhead));
   ownership->month_micros = electricity;
-  add (sum, &ownership->month_micros, services);
-  add (sum, &ownership->month_micros, overhead);
+  add_exactly (sum, &ownership->month_micros, services);
+  add_exactly (sum, &ownership->month_micros, overhead);
 }
 
 static gboolean
@@ -387,11 +389,12 @@ check_owned (const QmOwnershipSettings *settings,
 {
   if (owned->price.minor < 0 || owned->machines < 1 || owned->gpus < 0
       || owned->taxed_minor < 0 || owned->taxed_minor > owned->price.minor)
-    return fail (error, QM_OWNERSHIP_ERROR_SETTING,
-                 _ ("there is no machine with a price to compute with"));
+    return fail_ownership (
+        error, QM_OWNERSHIP_ERROR_SETTING,
+        _ ("there is no machine with a price to compute with"));
   if (needs_power (settings) && !qm_known (owned->gpu_watts))
-    return fail (error, QM_OWNERSHIP_ERROR_UNKNOWN,
-                 _ ("the power that the GPU draws is unknown"));
+    return fail_ownership (error, QM_OWNERSHIP_ERROR_UNKNOWN,
+                           _ ("the power that the GPU draws is unknown"));
   return check_currency (settings, owned->price.currency, error);
 }
 
@@ -423,7 +426,7 @@ qm_ownership_compute (const QmOwnershipSettings *settings,
                            made.electricity, made.hosting,  made.support };
 
   for (gsize i = 0; i < G_N_ELEMENTS (lines); i++)
-    add (&sum, &made.total, lines[i]);
+    add_exactly (&sum, &made.total, lines[i]);
   if (sum.broken)
     return fail_range (error);
   *ownership = made;
@@ -469,10 +472,11 @@ rent_of_month (Sum *sum, const QmRent *rent, int instances)
                              * settings->utilization_ppm,
                          QM_PPM);
 
-  if (has (sum, QM_OWNERSHIP_TAX))
-    add (sum, &micros, scale (sum, micros, settings->tax_ppm, QM_PPM));
-  if (has (sum, QM_OWNERSHIP_OVERHEAD))
-    add (sum, &micros, scale (sum, micros, settings->overhead_ppm, QM_PPM));
+  if (counts_part (sum, QM_OWNERSHIP_TAX))
+    add_exactly (sum, &micros, scale (sum, micros, settings->tax_ppm, QM_PPM));
+  if (counts_part (sum, QM_OWNERSHIP_OVERHEAD))
+    add_exactly (sum, &micros,
+                 scale (sum, micros, settings->overhead_ppm, QM_PPM));
   return micros;
 }
 
@@ -527,8 +531,8 @@ qm_ownership_compare_rent (const QmOwnershipSettings *settings,
       || !check_currency (settings, rent->currency, error))
     return FALSE;
   if (rent->hour_micros < 0 || rent->gpus < 1 || owned->gpus < 1)
-    return fail (error, QM_OWNERSHIP_ERROR_SETTING,
-                 _ ("there are no GPUs with a price to rent"));
+    return fail_ownership (error, QM_OWNERSHIP_ERROR_SETTING,
+                           _ ("there are no GPUs with a price to rent"));
   if ((gint64) owned->machines * owned->gpus % rent->gpus != 0)
     {
       g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_COUNT,
@@ -542,7 +546,7 @@ qm_ownership_compare_rent (const QmOwnershipSettings *settings,
   made.rent_month_micros = rent_of_month (&sum, rent, made.instances);
   made.own_month_micros = ownership.month_micros;
   made.own_begin_minor = ownership.begin;
-  add (&sum, &made.own_begin_minor, ownership.residual);
+  add_exactly (&sum, &made.own_begin_minor, ownership.residual);
   if (sum.broken)
     return fail_range (error);
   find_break_even (settings, micros_in_minor (settings->currency), &made);

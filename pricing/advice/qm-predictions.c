@@ -5,12 +5,13 @@
 #include "pricing/advice/qm-predictions.h"
 
 #include "pricing/advice/qm-selection.h"
+#include "pricing/qm-order.h"
 
 #include <string.h>
 
 /* Whether a selection has a time there that was asked for. */
 static gboolean
-is_known (const GArray *selection, const QmGpu *gpu, int gpus)
+is_time_known (const GArray *selection, const QmGpu *gpu, int gpus)
 {
   for (guint i = 0; i < selection->len; i++)
     {
@@ -22,15 +23,6 @@ is_known (const GArray *selection, const QmGpu *gpu, int gpus)
         return TRUE;
     }
   return FALSE;
-}
-
-static int
-compare_ints (gconstpointer a, gconstpointer b)
-{
-  const int *p = a;
-  const int *q = b;
-
-  return (*p > *q) - (*p < *q);
 }
 
 GArray *
@@ -53,7 +45,7 @@ qm_predictions_sizes (const QmCatalog *catalog)
       if (!seen)
         g_array_append_val (sizes, machines[i].gpus);
     }
-  g_array_sort (sizes, compare_ints);
+  g_array_sort (sizes, qm_order_ints);
   return sizes;
 }
 
@@ -73,7 +65,7 @@ qm_predictions_counts (const QmCatalog *catalog, const QmQuestion *question)
     for (guint i = 0; i < question->uses->len; i++)
       g_array_append_val (counts,
                           g_array_index (question->uses, QmUse, i).gpus);
-  g_array_sort (counts, compare_ints);
+  g_array_sort (counts, qm_order_ints);
   for (guint i = 0; i < counts->len; i++)
     {
       int count = g_array_index (counts, int, i);
@@ -138,7 +130,7 @@ qm_predictions_to_audit (const QmCatalog *catalog,
   if (names->len == 0)
     return FALSE;
   g_ptr_array_add (names, NULL);
-  g_array_sort (numbers, compare_ints);
+  g_array_sort (numbers, qm_order_ints);
   for (guint i = 0; i < numbers->len; i++)
     g_string_append_printf (text, "%s%d", i > 0 ? "," : "",
                             g_array_index (numbers, int, i));
@@ -233,7 +225,7 @@ qm_predictions_add (const QmCatalog *catalog,
         QmPredicted *made;
 
         if (!qm_selection_allows (question, &gpus[i], size)
-            || is_known (selection, &gpus[i], size)
+            || is_time_known (selection, &gpus[i], size)
             || (made = qm_predictions_make (question, model, &gpus[i], size))
                    == NULL)
           continue;

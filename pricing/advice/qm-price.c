@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pricing/advice/qm-price.h"
+#include "pricing/qm-order.h"
 
 #include <math.h>
 #include <string.h>
@@ -146,7 +147,7 @@ tier (const QmPrice *price, QmPriceBasis basis)
 }
 
 static gboolean
-is_better (const QmPrice *a, const QmPrice *b, QmPriceBasis basis)
+is_better_price (const QmPrice *a, const QmPrice *b, QmPriceBasis basis)
 {
   int order = tier (a, basis) - tier (b, basis);
 
@@ -176,7 +177,7 @@ qm_price_choose (const QmCatalog *catalog,
         && strcmp (prices[i].item, item) == 0 && has_rate (&prices[i], rates)
         && (basis != QM_PRICES_PUBLISHED
             || (prices[i].kind == QM_PRICE_PUBLISHED && !prices[i].from_user))
-        && (best == NULL || is_better (&prices[i], best, basis)))
+        && (best == NULL || is_better_price (&prices[i], best, basis)))
       best = &prices[i];
   return best;
 }
@@ -197,15 +198,6 @@ is_same (const QmPrice *a, const QmPrice *b)
 {
   return strcmp (a->item, b->item) == 0
          && (a->kind == QM_PRICE_RESALE) == (b->kind == QM_PRICE_RESALE);
-}
-
-static int
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  const double *p = a;
-  const double *q = b;
-
-  return (*p > *q) - (*p < *q);
 }
 
 /* How far two prices of one thing are from each other, per root of a year; NAN
@@ -249,7 +241,7 @@ qm_price_spread (const QmCatalog *catalog, guint *n_pairs)
     *n_pairs = moves->len;
   if (moves->len < QM_PRICE_SPREAD_MIN)
     return 0;
-  g_array_sort (moves, compare_doubles);
+  g_array_sort (moves, qm_order_doubles);
   return g_array_index (moves, double,
                         (guint) ceil (SPREAD_COVERS * moves->len) - 1);
 }

@@ -13,15 +13,6 @@
 /* Beyond that nothing else is worth a word. */
 #define ALMOST_SURE 0.985
 
-static const QmCandidate *
-nth (const QmAdvice *advice, int index)
-{
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  return index >= 0 && (guint) index < n ? &candidates[index] : NULL;
-}
-
 /* (transfer full) */
 static char *
 format_interval (double low, double high)
@@ -101,7 +92,7 @@ describe_odds (const QmAdvice *advice,
   g_autofree char *best = qm_format_percent (odds->best);
   g_autofree char *share = qm_format_percent (odds->share);
   g_autofree char *what = NULL;
-  const QmCandidate *other = nth (advice, odds->other);
+  const QmCandidate *other = qm_advice_candidate (advice, odds->other);
 
   if (odds->best > ALMOST_SURE)
     return g_strdup (_ ("It is the best choice all the same."));
@@ -135,7 +126,7 @@ qm_prose_warn_about_prediction (const QmAdvice *advice,
                                 const QmQuestion *question,
                                 const QmRecommendation *found)
 {
-  const QmCandidate *best = nth (advice, found->best);
+  const QmCandidate *best = qm_advice_candidate (advice, found->best);
   g_autofree char *interval = NULL;
   g_autofree char *sure = NULL;
   QmOdds odds;

@@ -92,7 +92,7 @@ is_filtered_out (const QmQuestion *question, const QmOffer *offer)
 
 /* What an offer is of: "4 h100-80gb-sxm", or "0 ..." for GPUs alone. */
 static char *
-key_of (const char *gpu, int gpus)
+key_of_offer (const char *gpu, int gpus)
 {
   return g_strdup_printf ("%d %s", gpus, gpu);
 }
@@ -109,9 +109,9 @@ timed_keys (const QmAdvice *advice)
   for (guint i = 0; i < n; i++)
     if (!candidates[i].here && qm_known (candidates[i].days))
       {
-        g_hash_table_add (keys,
-                          key_of (candidates[i].gpu->id, candidates[i].gpus));
-        g_hash_table_add (keys, key_of (candidates[i].gpu->id, 0));
+        g_hash_table_add (keys, key_of_offer (candidates[i].gpu->id,
+                                              candidates[i].gpus));
+        g_hash_table_add (keys, key_of_offer (candidates[i].gpu->id, 0));
       }
   return keys;
 }
@@ -159,7 +159,8 @@ qm_prose_untimed_quotes (const QmAdvice *advice, const QmQuestion *question)
       if (!offer->is_gpu || is_filtered_out (question, offer)
           || (!offer->holds && !question->expired_offers))
         continue;
-      key = key_of (offer->price.item, offer->whole ? offer->price.gpus : 0);
+      key = key_of_offer (offer->price.item,
+                          offer->whole ? offer->price.gpus : 0);
       if (!g_hash_table_add (keys, key))
         continue;
       text = describe_untimed (offer);

@@ -11,15 +11,6 @@
  * by half within a quarter. */
 #define STALE_DAYS 90
 
-static const QmCandidate *
-nth (const QmAdvice *advice, int index)
-{
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  return index >= 0 && (guint) index < n ? &candidates[index] : NULL;
-}
-
 char *
 qm_prose_candidate (const QmCandidate *candidate)
 {
@@ -129,7 +120,7 @@ training_of (const QmQuestion *question, const QmAdvice *advice)
 /* "$40,000", with what is to be known of the prices that it is made of; those
  * of the paper are known to be its. */
 static char *
-cost_of (const QmCandidate *candidate, const QmQuestion *question)
+cost_in_words (const QmCandidate *candidate, const QmQuestion *question)
 {
   g_autofree char *cost =
       qm_purse_format (&question->purse, candidate->cost_minor);
@@ -160,10 +151,10 @@ qm_prose_headline (const QmAdvice *advice,
   switch (recommendation->outcome)
     {
     case QM_OUTCOME_FOUND:
-      best = nth (advice, recommendation->best);
+      best = qm_advice_candidate (advice, recommendation->best);
       g_return_val_if_fail (best != NULL, NULL);
       what = qm_prose_candidate (best);
-      cost = cost_of (best, question);
+      cost = cost_in_words (best, question);
       days = qm_format_days (best->days);
       if (best->predicted)
         {
@@ -300,9 +291,11 @@ reason_found (const QmAdvice *advice,
               const QmQuestion *question,
               const QmRecommendation *recommendation)
 {
-  const QmCandidate *best = nth (advice, recommendation->best);
-  const QmCandidate *second = nth (advice, recommendation->runner_up);
-  const QmCandidate *sooner = nth (advice, recommendation->sooner);
+  const QmCandidate *best = qm_advice_candidate (advice, recommendation->best);
+  const QmCandidate *second =
+      qm_advice_candidate (advice, recommendation->runner_up);
+  const QmCandidate *sooner =
+      qm_advice_candidate (advice, recommendation->sooner);
   g_autofree char *training = training_of (question, advice);
   g_autofree char *limits = limits_of (question);
   g_autofree char *other = NULL;
@@ -391,7 +384,7 @@ qm_prose_why (const QmAdvice *advice,
 
   if (recommendation->outcome == QM_OUTCOME_FOUND)
     return reason_found (advice, question, recommendation);
-  other = nth (advice, recommendation->would_do);
+  other = qm_advice_candidate (advice, recommendation->would_do);
   if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
     return g_strdup (
         _ ("No candidate has a known price and a training time that may be "
@@ -421,8 +414,8 @@ qm_prose_reason (const QmAdvice *advice,
   g_return_val_if_fail (why != NULL, NULL);
 
   if (recommendation->outcome == QM_OUTCOME_FOUND)
-    machine = qm_prose_about_machine (nth (advice, recommendation->best),
-                                      &question->purse);
+    machine = qm_prose_about_machine (
+        qm_advice_candidate (advice, recommendation->best), &question->purse);
   return join_sentences ((const char *[N_SENTENCES]){ why, machine });
 }
 
@@ -605,25 +598,28 @@ qm_prose_alternatives (const QmAdvice *advice,
   g_return_val_if_fail (advice != NULL && recommendation != NULL, NULL);
 
   found.sentences = g_ptr_array_new ();
-  best = nth (advice, recommendation->best);
+  best = qm_advice_candidate (advice, recommendation->best);
   if (best != NULL)
     {
-      if ((other = nth (advice, recommendation->runner_up)) != NULL)
+      if ((other = qm_advice_candidate (advice, recommendation->runner_up))
+          != NULL)
         add_alternative (&found, alternative_runner_up (other, purse),
                          recommendation->runner_up);
-      if ((other = nth (advice, recommendation->faster)) != NULL)
+      if ((other = qm_advice_candidate (advice, recommendation->faster))
+          != NULL)
         add_alternative (&found, alternative_faster (best, other, purse),
                          recommendation->faster);
-      if ((other = nth (advice, recommendation->cheaper)) != NULL)
+      if ((other = qm_advice_candidate (advice, recommendation->cheaper))
+          != NULL)
         add_alternative (&found, alternative_cheaper (best, other, purse),
                          recommendation->cheaper);
     }
   here = find_here (advice, TRUE);
-  other = nth (advice, here);
+  other = qm_advice_candidate (advice, here);
   if (other != NULL)
     add_alternative (&found, alternative_use (other, purse), here);
   here = find_here (advice, FALSE);
-  other = nth (advice, here);
+  other = qm_advice_candidate (advice, here);
   if (other != NULL)
     add_alternative (&found, alternative_here (best, other), here);
   g_ptr_array_add (found.sentences, NULL);
@@ -734,9 +730,10 @@ qm_prose_warnings (const QmAdvice *advice,
   g_return_val_if_fail (advice != NULL && question != NULL, NULL);
   g_return_val_if_fail (recommendation != NULL, NULL);
 
-  subject = nth (advice, recommendation->best >= 0 ? recommendation->best
-                                                   : recommendation->would_do);
-  denied = nth (advice, recommendation->denied);
+  subject = qm_advice_candidate (advice, recommendation->best >= 0
+                                             ? recommendation->best
+                                             : recommendation->would_do);
+  denied = qm_advice_candidate (advice, recommendation->denied);
   qm_prose_add (builder, qm_prose_warn_about_prediction (advice, question,
                                                          recommendation));
   if (subject != NULL)

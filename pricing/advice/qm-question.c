@@ -107,6 +107,24 @@ use_clear (gpointer data)
   g_free (use->gpu);
 }
 
+GArray *
+qm_runs_new (void)
+{
+  GArray *runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
+
+  g_array_set_clear_func (runs, run_clear);
+  return runs;
+}
+
+GArray *
+qm_uses_new (void)
+{
+  GArray *uses = g_array_new (FALSE, FALSE, sizeof (QmUse));
+
+  g_array_set_clear_func (uses, use_clear);
+  return uses;
+}
+
 void
 qm_question_add_use (QmQuestion *question,
                      const char *gpu,
@@ -119,10 +137,7 @@ qm_question_add_use (QmQuestion *question,
   g_return_if_fail (question != NULL && gpu != NULL);
 
   if (question->uses == NULL)
-    {
-      question->uses = g_array_new (FALSE, FALSE, sizeof (QmUse));
-      g_array_set_clear_func (question->uses, use_clear);
-    }
+    question->uses = qm_uses_new ();
   g_array_append_val (question->uses, use);
 }
 
@@ -285,9 +300,6 @@ qm_question_add_run (QmQuestion *question,
   g_return_if_fail (model != NULL);
 
   if (question->runs == NULL)
-    {
-      question->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
-      g_array_set_clear_func (question->runs, run_clear);
-    }
+    question->runs = qm_runs_new ();
   g_array_append_val (question->runs, run);
 }

@@ -59,6 +59,9 @@ typedef struct
   double runs_per_year;
 } QmRun;
 
+/* A list of them; it owns what is in it.  (transfer full) */
+GArray *qm_runs_new (void);
+
 /* GPUs that one has or is allocated, such as a part of a cluster. */
 typedef struct
 {
@@ -68,6 +71,9 @@ typedef struct
                             nothing */
   double walltime_hours; /* the longest that a job may run; NaN: any */
 } QmUse;
+
+/* A list of them; it owns what is in it.  (transfer full) */
+GArray *qm_uses_new (void);
 
 typedef enum
 {

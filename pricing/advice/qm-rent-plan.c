@@ -33,7 +33,9 @@ buy_at (const QmQuestion *question, const QmCandidate *bought, int percent)
 
 /* All machines but one are bought, and the work of that one is rented. */
 static void
-mix (QmRentPlan *plan, const QmCandidate *bought, const QmCandidate *rented)
+mix_rented (QmRentPlan *plan,
+            const QmCandidate *bought,
+            const QmCandidate *rented)
 {
   const int machines = bought->machines;
 
@@ -169,6 +171,6 @@ qm_rent_plan_compute (const QmCatalog *catalog,
       .rent = plan->hour * work * hours * USES[i] / 100,
       .buy = buy_at (question, bought, USES[i]),
     };
-  mix (plan, bought, rented);
+  mix_rented (plan, bought, rented);
   return TRUE;
 }

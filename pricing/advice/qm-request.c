@@ -318,11 +318,11 @@ add_commercial (QmRequest *request)
 /* --- the request --- */
 
 static void
-add_trainings (QmRequest *request,
-               const QmCatalog *catalog,
-               const QmQuestion *question,
-               const QmAdvice *advice,
-               const QmCandidate *candidate)
+add_asked_trainings (QmRequest *request,
+                     const QmCatalog *catalog,
+                     const QmQuestion *question,
+                     const QmAdvice *advice,
+                     const QmCandidate *candidate)
 {
   guint n;
   const QmRunTime *runs = qm_advice_runs (advice, candidate, &n);
@@ -343,7 +343,7 @@ add_trainings (QmRequest *request,
 
 /* What the plan would be carried out on; NULL: nothing is in time. */
 static const QmCandidate *
-choose (const QmAdvice *advice, const QmQuestion *question)
+choose_for_plan (const QmAdvice *advice, const QmQuestion *question)
 {
   QmRecommendation found = qm_advice_recommend (advice, question->budget_minor,
                                                 question->deadline_days);
@@ -371,7 +371,7 @@ qm_request_new (const QmCatalog *catalog,
   advice = qm_advice_new (catalog, question, error);
   if (advice == NULL)
     return NULL;
-  candidate = choose (advice, question);
+  candidate = choose_for_plan (advice, question);
   if (candidate == NULL)
     {
       g_set_error_literal (error, QM_REQUEST_ERROR, QM_REQUEST_ERROR_NOTHING,
@@ -393,7 +393,7 @@ qm_request_new (const QmCatalog *catalog,
   request->predicted = candidate->predicted;
   g_strlcpy (request->currency, question->purse.currency,
              sizeof request->currency);
-  add_trainings (request, catalog, question, advice, candidate);
+  add_asked_trainings (request, catalog, question, advice, candidate);
   request->gpu_memory_gib =
       least_memory (catalog, question, request, candidate);
   request->host_memory_gib =

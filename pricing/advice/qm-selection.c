@@ -110,7 +110,7 @@ place_of (GHashTable *places, const QmMeasurement *measurement)
 }
 
 static void
-look_at (GHashTable *places, const QmMeasurement *measurement)
+look_at_time (GHashTable *places, const QmMeasurement *measurement)
 {
   Place *place = place_of (places, measurement);
 
@@ -147,7 +147,7 @@ qm_selection_new (const QmCatalog *catalog,
     if (answers (question, model, &all[i]))
       {
         g_ptr_array_add (passing, (gpointer) &all[i]);
-        look_at (places, &all[i]);
+        look_at_time (places, &all[i]);
       }
   for (guint i = 0; i < passing->len; i++)
     {

@@ -26,7 +26,7 @@ find_type (GArray *types, const QmGpu *gpu, guint first)
 }
 
 static int
-compare (gconstpointer a, gconstpointer b)
+compare_types (gconstpointer a, gconstpointer b)
 {
   const Type *p = a;
   const Type *q = b;
@@ -54,7 +54,7 @@ list_types (const QmAdvice *advice)
         type->nearest = fmin (type->nearest, (double) candidates[i].cost_minor
                                                  * candidates[i].days);
     }
-  g_array_sort (types, compare);
+  g_array_sort (types, compare_types);
   return types;
 }
 

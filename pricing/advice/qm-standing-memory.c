@@ -8,6 +8,7 @@
 #include "pricing/advice/qm-standing.h"
 
 #include "data/results.h"
+#include "pricing/qm-order.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,15 +117,6 @@ read_folder (GArray *places, const QmCatalog *catalog, const char *folder)
     }
 }
 
-static int
-compare_days (gconstpointer a, gconstpointer b)
-{
-  const double *p = a;
-  const double *q = b;
-
-  return (*p > *q) - (*p < *q);
-}
-
 static void
 add_points (GArray *points, const Place *place)
 {
@@ -138,7 +130,7 @@ add_points (GArray *points, const Place *place)
     g_array_append_vals (days, value, 1);
   if (!isfinite (place->alone) || days->len == 0)
     return;
-  g_array_sort (days, compare_days);
+  g_array_sort (days, qm_order_doubles);
   ranked[QM_STANDING_BEST] = g_array_index (days, double, 0);
   ranked[QM_STANDING_MIDDLE] = g_array_index (days, double, days->len / 2);
   ranked[QM_STANDING_WORST] = g_array_index (days, double, days->len - 1);

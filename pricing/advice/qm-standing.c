@@ -5,18 +5,22 @@
 #include "pricing/advice/qm-standing.h"
 
 #include "pricing/advice/qm-advice.h"
+#include "pricing/qm-order.h"
 
 #include <math.h>
 #include <string.h>
 
 static gboolean
-is_known (const QmMeasurement *measurement)
+has_days (const QmMeasurement *measurement)
 {
   return isfinite (measurement->days) && measurement->days > 0;
 }
 
 static void
-add (GArray *points, const QmMeasurement *measurement, double x, double y)
+add_standing_point (GArray *points,
+                    const QmMeasurement *measurement,
+                    double x,
+                    double y)
 {
   QmStandingPoint point = {
     .model = measurement->model,
@@ -47,14 +51,14 @@ add_original (GArray *points,
       double here = all[i].days * all[i].gpus;
       guint j;
 
-      if (!is_known (&all[i]) || all[i].provenance != QM_PROVENANCE_MEASURED
+      if (!has_days (&all[i]) || all[i].provenance != QM_PROVENANCE_MEASURED
           || strcmp (all[i].model->id, run->model) != 0)
         continue;
       for (j = first; j < points->len; j++)
         if (g_array_index (points, QmStandingPoint, j).gpu == all[i].gpu)
           break;
       if (j == points->len)
-        add (points, &all[i], run->gpus * run->days, here);
+        add_standing_point (points, &all[i], run->gpus * run->days, here);
       else if (here < g_array_index (points, QmStandingPoint, j).y)
         {
           g_array_index (points, QmStandingPoint, j).measurement = &all[i];
@@ -67,14 +71,15 @@ add_original (GArray *points,
 static void
 add_peak (GArray *points, const QmMeasurement *measurement)
 {
-  if (is_known (measurement) && measurement->settings != QM_SETTINGS_NAIVE
+  if (has_days (measurement) && measurement->settings != QM_SETTINGS_NAIVE
       && measurement->provenance != QM_PROVENANCE_PREDICTED)
-    add (points, measurement,
-         measurement->days
-             * qm_audit_utilization (measurement->model, measurement->gpu,
-                                     measurement->gpus, measurement->settings,
-                                     measurement->days),
-         measurement->days);
+    add_standing_point (
+        points, measurement,
+        measurement->days
+            * qm_audit_utilization (measurement->model, measurement->gpu,
+                                    measurement->gpus, measurement->settings,
+                                    measurement->days),
+        measurement->days);
 }
 
 /* The naive time of the same place. */
@@ -86,16 +91,16 @@ add_free_lunch (GArray *points,
   size_t n;
   const QmMeasurement *all = qm_catalog_measurements (catalog, &n);
 
-  if (!is_known (best) || best->settings != QM_SETTINGS_OPTIMAL
+  if (!has_days (best) || best->settings != QM_SETTINGS_OPTIMAL
       || best->provenance != QM_PROVENANCE_MEASURED)
     return;
   for (size_t i = 0; i < n; i++)
-    if (all[i].settings == QM_SETTINGS_NAIVE && is_known (&all[i])
+    if (all[i].settings == QM_SETTINGS_NAIVE && has_days (&all[i])
         && all[i].provenance == QM_PROVENANCE_MEASURED
         && all[i].model == best->model && all[i].gpu == best->gpu
         && all[i].gpus == best->gpus && all[i].engine == best->engine)
       {
-        add (points, best, all[i].days, best->days);
+        add_standing_point (points, best, all[i].days, best->days);
         return;
       }
 }
@@ -125,15 +130,6 @@ qm_standing_points (const QmCatalog *catalog,
   return points;
 }
 
-static int
-compare_ratios (gconstpointer a, gconstpointer b)
-{
-  const double *p = a;
-  const double *q = b;
-
-  return (*p > *q) - (*p < *q);
-}
-
 double
 qm_standing_ratio (const GArray *points, QmStandingRank rank)
 {
@@ -153,6 +149,6 @@ qm_standing_ratio (const GArray *points, QmStandingRank rank)
     }
   if (n == 0)
     return NAN;
-  qsort (ratios, n, sizeof *ratios, compare_ratios);
+  qsort (ratios, n, sizeof *ratios, qm_order_doubles);
   return n % 2 == 1 ? ratios[n / 2] : (ratios[n / 2 - 1] + ratios[n / 2]) / 2;
 }

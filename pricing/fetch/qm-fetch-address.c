@@ -52,7 +52,7 @@ text_problem (const char *text)
 
 /* A part of the address in GLib's memory, or NULL. */
 static char *
-part_of (CURLU *url, CURLUPart part, unsigned int flags)
+part_of_address (CURLU *url, CURLUPart part, unsigned int flags)
 {
   char *text = NULL;
   char *copy = NULL;
@@ -101,18 +101,18 @@ is_host (const char *host)
 static gboolean
 has_part (CURLU *url, CURLUPart part)
 {
-  g_autofree char *text = part_of (url, part, 0);
+  g_autofree char *text = part_of_address (url, part, 0);
 
   return text != NULL;
 }
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CURLU, curl_url_cleanup)
+
 static QmAddress *
-take_apart (CURLU *url,
-            const char *base,
-            const char *text,
-            const char **problem)
+take_apart (const char *base, const char *text, const char **problem)
 {
   g_autoptr (QmAddress) address = g_new0 (QmAddress, 1);
+  g_autoptr (CURLU) url = curl_url ();
 
   *problem = _ ("the address is not one of a page");
   if (base != NULL)
@@ -121,7 +121,7 @@ take_apart (CURLU *url,
                     CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
       != CURLUE_OK)
     return NULL;
-  address->scheme = part_of (url, CURLUPART_SCHEME, 0);
+  address->scheme = part_of_address (url, CURLUPART_SCHEME, 0);
   if (g_strcmp0 (address->scheme, "http") != 0
       && g_strcmp0 (address->scheme, "https") != 0)
     {
@@ -134,21 +134,11 @@ take_apart (CURLU *url,
       return NULL;
     }
   curl_url_set (url, CURLUPART_FRAGMENT, NULL, 0);
-  address->text = part_of (url, CURLUPART_URL, 0);
-  address->host = plain_host (part_of (url, CURLUPART_HOST, 0));
+  address->text = part_of_address (url, CURLUPART_URL, 0);
+  address->host = plain_host (part_of_address (url, CURLUPART_HOST, 0));
   if (address->text == NULL || !is_host (address->host))
     return NULL;
   return g_steal_pointer (&address);
-}
-
-static QmAddress *
-take_apart_alone (const char *base, const char *text, const char **problem)
-{
-  CURLU *url = curl_url ();
-  QmAddress *address = take_apart (url, base, text, problem);
-
-  curl_url_cleanup (url);
-  return address;
 }
 
 /* What means something else when it is read again ("%32130706433" is a name at
@@ -157,21 +147,20 @@ static gboolean
 is_settled (const QmAddress *address)
 {
   const char *problem;
-  g_autoptr (QmAddress) again =
-      take_apart_alone (NULL, address->text, &problem);
+  g_autoptr (QmAddress) again = take_apart (NULL, address->text, &problem);
 
   return again != NULL && strcmp (again->text, address->text) == 0
          && strcmp (again->host, address->host) == 0;
 }
 
 static QmAddress *
-parse (const char *base, const char *text, GError **error)
+parse_address (const char *base, const char *text, GError **error)
 {
   const char *problem = text_problem (text);
   g_autoptr (QmAddress) address = NULL;
 
   if (problem == NULL)
-    address = take_apart_alone (base, text, &problem);
+    address = take_apart (base, text, &problem);
   if (address != NULL && is_settled (address))
     return g_steal_pointer (&address);
   g_set_error_literal (error, QM_FETCH_ERROR, QM_FETCH_ERROR_ADDRESS,
@@ -210,7 +199,7 @@ qm_address_parse (const char *text, GError **error)
           _ ("only addresses with http:// or https:// are fetched"));
       return NULL;
     }
-  return parse (NULL, text, error);
+  return parse_address (NULL, text, error);
 }
 
 QmAddress *
@@ -218,7 +207,7 @@ qm_address_resolve (const QmAddress *base, const char *location, GError **error)
 {
   g_return_val_if_fail (base != NULL && location != NULL, NULL);
 
-  return parse (base->text, location, error);
+  return parse_address (base->text, location, error);
 }
 
 static QmNearness

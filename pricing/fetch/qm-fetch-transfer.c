@@ -362,7 +362,7 @@ set_failure (GError **error,
     g_set_error (error, QM_FETCH_ERROR, code, "%s: %s", host, sentence);
 }
 
-/* What libcurl's codes mean here. */
+/* What libcurl's codes mean here, at the end all others. */
 static const struct
 {
   CURLcode code;
@@ -398,11 +398,15 @@ static const struct
     N_ ("the connection broke off without an answer"), FALSE },
   { CURLE_BAD_CONTENT_ENCODING, QM_FETCH_ERROR_PROTOCOL,
     N_ ("the answer cannot be unpacked"), FALSE },
+  { CURL_LAST, QM_FETCH_ERROR_PROTOCOL,
+    N_ ("the answer is not what a web server sends"), TRUE },
 };
 
 static void
 set_code_error (const Run *run, CURLcode code, GError **error)
 {
+  gsize i = 0;
+
   if (run->end == END_TOO_LARGE || code == CURLE_FILESIZE_EXCEEDED)
     {
       g_autofree char *limit =
@@ -411,30 +415,20 @@ set_code_error (const Run *run, CURLcode code, GError **error)
           g_strdup_printf (_ ("the answer is larger than %s"), limit);
 
       set_failure (error, QM_FETCH_ERROR_TOO_LARGE, run, sentence, FALSE);
-      return;
     }
-  if (run->end == END_HEADERS)
+  else if (run->end == END_HEADERS)
+    set_failure (error, QM_FETCH_ERROR_PROTOCOL, run,
+                 _ ("the headers of the answer do not end"), FALSE);
+  else if (code == CURLE_COULDNT_CONNECT && run->refused)
+    set_failure (error, QM_FETCH_ERROR_FORBIDDEN, run,
+                 _ ("leads into a private network or to this machine"), FALSE);
+  else
     {
-      set_failure (error, QM_FETCH_ERROR_PROTOCOL, run,
-                   _ ("the headers of the answer do not end"), FALSE);
-      return;
+      while (failures[i].code != code && i + 1 < G_N_ELEMENTS (failures))
+        i++;
+      set_failure (error, failures[i].error, run, _ (failures[i].sentence),
+                   failures[i].with_detail);
     }
-  if (code == CURLE_COULDNT_CONNECT && run->refused)
-    {
-      set_failure (error, QM_FETCH_ERROR_FORBIDDEN, run,
-                   _ ("leads into a private network or to this machine"),
-                   FALSE);
-      return;
-    }
-  for (gsize i = 0; i < G_N_ELEMENTS (failures); i++)
-    if (failures[i].code == code)
-      {
-        set_failure (error, failures[i].error, run, _ (failures[i].sentence),
-                     failures[i].with_detail);
-        return;
-      }
-  set_failure (error, QM_FETCH_ERROR_PROTOCOL, run,
-               _ ("the answer is not what a web server sends"), TRUE);
 }
 
 /* An error's or a redirect's headers say it all. */

@@ -231,10 +231,10 @@ typedef struct
 } Fetch;
 
 static QmAnswer *
-ask (Fetch *fetch,
-     const QmAddress *address,
-     GCancellable *cancellable,
-     GError **error)
+ask_address (Fetch *fetch,
+             const QmAddress *address,
+             GCancellable *cancellable,
+             GError **error)
 {
   QmTransfer *transfer = &fetch->transfer;
   QmAnswer *answer;
@@ -255,11 +255,11 @@ ask (Fetch *fetch,
 }
 
 static QmFetchResult *
-conclude (const Fetch *fetch,
-          const QmAddress *address,
-          QmAnswer *answer,
-          guint redirects,
-          GError **error)
+conclude_fetch (const Fetch *fetch,
+                const QmAddress *address,
+                QmAnswer *answer,
+                guint redirects,
+                GError **error)
 {
   gboolean conditional =
       fetch->request->etag != NULL || fetch->request->last_modified != NULL;
@@ -285,13 +285,14 @@ follow (Fetch *fetch, GCancellable *cancellable, GError **error)
 
   for (guint redirects = 0; address != NULL; redirects++)
     {
-      g_autoptr (QmAnswer) answer = ask (fetch, address, cancellable, error);
+      g_autoptr (QmAnswer) answer =
+          ask_address (fetch, address, cancellable, error);
       QmAddress *next;
 
       if (answer == NULL)
         return NULL;
       if (!is_redirect (answer->status))
-        return conclude (fetch, address, answer, redirects, error);
+        return conclude_fetch (fetch, address, answer, redirects, error);
       if (fetch->request->body != NULL)
         {
           g_set_error (error, QM_FETCH_ERROR, QM_FETCH_ERROR_REDIRECT,

@@ -93,7 +93,7 @@ read_day (json_t *row, const char *key)
 }
 
 static void
-read_row (json_t *row, const char *currency, QmFeedPage *page)
+read_azure_row (json_t *row, const char *currency, QmFeedPage *page)
 {
   const char *name = qm_feed_string (row, "armSkuName");
   const char *own_currency = qm_feed_string (row, "currencyCode");
@@ -101,12 +101,7 @@ read_row (json_t *row, const char *currency, QmFeedPage *page)
   QmFeedPrice *price;
   gint64 micros;
 
-  if (!json_is_object (row))
-    {
-      page->broken++;
-      return;
-    }
-  if (size < 0 || !is_on_demand (row))
+  if (json_is_object (row) && (size < 0 || !is_on_demand (row)))
     {
       page->left_out++;
       return;
@@ -114,7 +109,7 @@ read_row (json_t *row, const char *currency, QmFeedPage *page)
   if (own_currency != NULL)
     currency = own_currency;
   /* Without the product there is no telling Linux from Windows. */
-  if (currency == NULL || !qm_currency_valid (currency)
+  if (size < 0 || currency == NULL || !qm_currency_valid (currency)
       || qm_feed_string (row, "productName") == NULL
       || qm_feed_string (row, "meterName") == NULL
       || !qm_feed_micros (row, "retailPrice", &micros))
@@ -135,24 +130,16 @@ qm_feed_read_azure (json_t *root,
                     QmFeedPage *page,
                     GError **error)
 {
-  json_t *rows = json_object_get (root, "Items");
+  json_t *rows = qm_feed_list (root, "Items", name, page, error);
   const char *next = json_string_value (json_object_get (root, "NextPageLink"));
-  QmFeedPage nothing = { 0 };
 
-  if (!json_is_array (rows))
-    {
-      g_set_error (error, QM_FEED_ERROR, QM_FEED_ERROR_FORMAT,
-                   _ ("%s: there is no list “%s” in the answer"), name,
-                   "Items");
-      return FALSE;
-    }
+  if (rows == NULL)
+    return FALSE;
   for (gsize i = 0; i < json_array_size (rows); i++)
-    read_row (json_array_get (rows, i),
-              qm_feed_string (root, "BillingCurrency"), page);
-  page->rows = (guint) json_array_size (rows);
-  nothing.prices = g_ptr_array_new ();
-  nothing.next = (char *) (next != NULL && *next != '\0' ? next : NULL);
-  qm_feed_page_join (page, &nothing);
-  g_ptr_array_unref (nothing.prices);
+    read_azure_row (json_array_get (rows, i),
+                    qm_feed_string (root, "BillingCurrency"), page);
+  if (next != NULL && *next != '\0')
+    page->next = g_strdup (next);
+  qm_feed_page_drop_repeated (page);
   return TRUE;
 }

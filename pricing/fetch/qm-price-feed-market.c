@@ -6,20 +6,13 @@
 
 #include "pricing/fetch/qm-price-feed-private.h"
 #include "pricing/qm-exact.h"
+#include "pricing/qm-order.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
 #include <string.h>
 
 #define MAX_GPUS 1024
-
-static gboolean
-fail_without (const char *list, const char *name, GError **error)
-{
-  g_set_error (error, QM_FEED_ERROR, QM_FEED_ERROR_FORMAT,
-               _ ("%s: there is no list “%s” in the answer"), name, list);
-  return FALSE;
-}
 
 /* What memory is sold as: an H200 with 141 GB reports 143771 MiB. */
 static int
@@ -124,32 +117,25 @@ add_median (QmFeedPage *page, const char *words, GArray *prices)
       g_dngettext (GETTEXT_PACKAGE, "%u offer", "median of %u offers", n), n);
 }
 
-static int
-compare_words (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
 gboolean
 qm_feed_read_vast (json_t *root,
                    const char *name,
                    QmFeedPage *page,
                    GError **error)
 {
-  json_t *offers = json_object_get (root, "offers");
+  json_t *offers = qm_feed_list (root, "offers", name, page, error);
   g_autoptr (GHashTable) table =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
                              (GDestroyNotify) g_array_unref);
   g_autofree char **all = NULL;
   guint n;
 
-  if (!json_is_array (offers))
-    return fail_without ("offers", name, error);
-  page->rows = (guint) json_array_size (offers);
+  if (offers == NULL)
+    return FALSE;
   for (gsize i = 0; i < json_array_size (offers); i++)
     read_offer (json_array_get (offers, i), table, page);
   all = (char **) g_hash_table_get_keys_as_array (table, &n);
-  qsort (all, n, sizeof *all, compare_words);
+  qsort (all, n, sizeof *all, qm_order_strings);
   for (guint i = 0; i < n; i++)
     add_median (page, all[i], g_hash_table_lookup (table, all[i]));
   return TRUE;
@@ -181,11 +167,11 @@ qm_feed_read_runpod (json_t *root,
                      QmFeedPage *page,
                      GError **error)
 {
-  json_t *types = json_object_get (json_object_get (root, "data"), "gpuTypes");
+  json_t *types = qm_feed_list (json_object_get (root, "data"), "gpuTypes",
+                                name, page, error);
 
-  if (!json_is_array (types))
-    return fail_without ("gpuTypes", name, error);
-  page->rows = (guint) json_array_size (types);
+  if (types == NULL)
+    return FALSE;
   for (gsize i = 0; i < json_array_size (types); i++)
     {
       json_t *type = json_array_get (types, i);

@@ -23,6 +23,14 @@ gboolean qm_feed_micros (json_t *object, const char *key, gint64 *micros);
 gint64 qm_feed_integer (
     json_t *object, const char *key, gint64 low, gint64 high, gint64 otherwise);
 
+/* A list of an object, whose length becomes the rows of the page; NULL with
+ * QM_FEED_ERROR_FORMAT.  Borrowed. */
+json_t *qm_feed_list (json_t *object,
+                      const char *key,
+                      const char *name,
+                      QmFeedPage *page,
+                      GError **error);
+
 /* Whether a field is there and false. */
 gboolean qm_feed_denies (json_t *object, const char *key);
 
@@ -36,6 +44,9 @@ QmFeedPrice *qm_feed_page_add (QmFeedPage *page,
                                const char *offer,
                                const char *currency,
                                gint64 hour_micros);
+
+/* Of two prices in effect since the same day, the first stays. */
+void qm_feed_page_drop_repeated (QmFeedPage *page);
 
 /* The readers; what they are given is an object.  FALSE with
  * QM_FEED_ERROR_FORMAT. */

@@ -51,8 +51,6 @@ qm_feed_address (QmFeed feed)
 static void
 free_price (QmFeedPrice *price)
 {
-  if (price == NULL)
-    return;
   g_free (price->offer);
   g_free (price->gpu);
   g_free (price->region);
@@ -68,15 +66,6 @@ qm_feed_page_free (QmFeedPage *page)
   g_ptr_array_unref (page->prices);
   g_free (page->next);
   g_free (page);
-}
-
-static QmFeedPage *
-page_new (void)
-{
-  QmFeedPage *page = g_new0 (QmFeedPage, 1);
-
-  page->prices = g_ptr_array_new_with_free_func ((GDestroyNotify) free_price);
-  return page;
 }
 
 const char *
@@ -117,6 +106,23 @@ qm_feed_integer (
       || !(number >= (double) low && number <= (double) high))
     return otherwise;
   return (gint64) number;
+}
+
+json_t *
+qm_feed_list (json_t *object,
+              const char *key,
+              const char *name,
+              QmFeedPage *page,
+              GError **error)
+{
+  json_t *list = json_object_get (object, key);
+
+  page->rows = (guint) json_array_size (list);
+  if (json_is_array (list))
+    return list;
+  g_set_error (error, QM_FEED_ERROR, QM_FEED_ERROR_FORMAT,
+               _ ("%s: there is no list “%s” in the answer"), name, key);
+  return NULL;
 }
 
 gboolean
@@ -193,14 +199,15 @@ qm_feed_read (QmFeed feed, GBytes *bytes, const char *name, GError **error)
       json_decref (root);
       return NULL;
     }
-  page = page_new ();
+  page = g_new0 (QmFeedPage, 1);
+  page->prices = g_ptr_array_new_with_free_func ((GDestroyNotify) free_price);
   read = readers[feed](root, name, page, error);
   json_decref (root);
   return read ? g_steal_pointer (&page) : NULL;
 }
 
 static char *
-key_of (const QmFeedPrice *price)
+key_of_feed_price (const QmFeedPrice *price)
 {
   return g_strdup_printf ("%s\n%s\n%s\n%s\n%d", price->offer, price->gpu,
                           price->region != NULL ? price->region : "",
@@ -208,10 +215,10 @@ key_of (const QmFeedPrice *price)
                           price->gpus);
 }
 
-/* Of two in effect since the same day, the first. */
-static void
-drop_repeated (GPtrArray *prices)
+void
+qm_feed_page_drop_repeated (QmFeedPage *page)
 {
+  GPtrArray *prices = page->prices;
   g_autoptr (GHashTable) best =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   gsize n;
@@ -220,7 +227,7 @@ drop_repeated (GPtrArray *prices)
   for (gsize i = 0; i < n; i++)
     {
       const QmFeedPrice *price = all[i];
-      g_autofree char *key = key_of (price);
+      g_autofree char *key = key_of_feed_price (price);
       const QmFeedPrice *other = g_hash_table_lookup (best, key);
 
       if (other == NULL
@@ -229,7 +236,7 @@ drop_repeated (GPtrArray *prices)
     }
   for (gsize i = 0; i < n; i++)
     {
-      g_autofree char *key = key_of (all[i]);
+      g_autofree char *key = key_of_feed_price (all[i]);
 
       if (g_hash_table_lookup (best, key) == all[i])
         g_ptr_array_add (prices, all[i]);
@@ -238,18 +245,19 @@ drop_repeated (GPtrArray *prices)
     }
 }
 
-void
-qm_feed_page_join (QmFeedPage *page, QmFeedPage *more)
+/* Joins the prices of the second page to the first; of the same offer, region
+ * and terms only the one that is in effect later stays (pages drift while they
+ * are read). */
+static void
+join_pages (QmFeedPage *page, const QmFeedPage *more)
 {
-  g_return_if_fail (page != NULL && more != NULL && page != more);
-
   g_ptr_array_extend_and_steal (page->prices, g_ptr_array_ref (more->prices));
   page->rows += more->rows;
   page->left_out += more->left_out;
   page->broken += more->broken;
   g_free (page->next);
   page->next = g_strdup (more->next);
-  drop_repeated (page->prices);
+  qm_feed_page_drop_repeated (page);
 }
 
 static QmFeedPage *
@@ -275,22 +283,15 @@ fetch_page (QmFeed feed,
 static gboolean
 is_same_place (const char *address, const char *next)
 {
-  g_autoptr (GUri) a = g_uri_parse (address, G_URI_FLAGS_ENCODED, NULL);
-  g_autoptr (GUri) b = g_uri_parse (next, G_URI_FLAGS_ENCODED, NULL);
-  gboolean tls;
+  const GUriFlags flags = G_URI_FLAGS_ENCODED | G_URI_FLAGS_SCHEME_NORMALIZE;
+  g_autoptr (GUri) a = g_uri_parse (address, flags, NULL);
+  g_autoptr (GUri) b = g_uri_parse (next, flags, NULL);
 
-  if (a == NULL || b == NULL || g_uri_get_host (a) == NULL
-      || g_uri_get_host (b) == NULL
-      || g_strcmp0 (g_uri_get_scheme (a), g_uri_get_scheme (b)) != 0
-      || g_ascii_strcasecmp (g_uri_get_host (a), g_uri_get_host (b)) != 0)
-    return FALSE;
-  tls = g_strcmp0 (g_uri_get_scheme (a), "https") == 0;
-  return (g_uri_get_port (a) > 0 ? g_uri_get_port (a)
-          : tls                  ? 443
-                                 : 80)
-         == (g_uri_get_port (b) > 0 ? g_uri_get_port (b)
-             : tls                  ? 443
-                                    : 80);
+  return a != NULL && b != NULL && g_uri_get_host (a) != NULL
+         && g_uri_get_host (b) != NULL
+         && g_strcmp0 (g_uri_get_scheme (a), g_uri_get_scheme (b)) == 0
+         && g_ascii_strcasecmp (g_uri_get_host (a), g_uri_get_host (b)) == 0
+         && g_uri_get_port (a) == g_uri_get_port (b);
 }
 
 /* Blanks that stand in links of the feed itself. */
@@ -331,7 +332,7 @@ fetch_rest (QmFeed feed,
       more = fetch_page (feed, address, fetcher, cancellable, error);
       if (more == NULL)
         return FALSE;
-      qm_feed_page_join (page, more);
+      join_pages (page, more);
     }
   return TRUE;
 }
@@ -364,7 +365,7 @@ qm_feed_fetch (QmFeed feed,
 }
 
 static void
-add_line (QmQuote *quote, const QmFeedPrice *price)
+add_feed_line (QmQuote *quote, const QmFeedPrice *price)
 {
   QmQuoteLine *line = qm_quote_add_line (quote, QM_LINE_QUOTED);
   g_autoptr (GString) words = g_string_new (NULL);
@@ -416,7 +417,7 @@ qm_feed_page_to_quote (const QmFeedPage *page,
                        quote->currency, price->currency);
           return NULL;
         }
-      add_line (quote, price);
+      add_feed_line (quote, price);
     }
   if (page->broken > 0)
     {

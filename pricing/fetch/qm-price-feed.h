@@ -84,11 +84,6 @@ typedef enum
 QmFeedPage *
 qm_feed_read (QmFeed feed, GBytes *bytes, const char *name, GError **error);
 
-/* Joins the prices of the second page to the first; of the same offer, region
- * and terms only the one that is in effect later stays (pages drift while they
- * are read). */
-void qm_feed_page_join (QmFeedPage *page, QmFeedPage *more);
-
 /* Asks a feed, page by page.
  *
  * address: (nullable): NULL: that of qm_feed_address().

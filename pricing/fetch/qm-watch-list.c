@@ -174,13 +174,6 @@ same_prices (const QmQuote *a, const QmQuote *b)
   return TRUE;
 }
 
-static void
-set_text (char **text, const char *value)
-{
-  g_free (*text);
-  *text = g_strdup (value);
-}
-
 static QmWatchOutcome
 take_quote (QmWatch *watch, QmQuote *quote)
 {
@@ -211,11 +204,11 @@ match_lines (const QmMatcher *matcher, QmQuote *quote)
 
 /* Writes into the entry what was brought back. */
 static QmWatchOutcome
-conclude (Catch *caught,
-          const QmMatcher *matcher,
-          QmWatchExtract extract,
-          gpointer user_data,
-          GCancellable *cancellable)
+conclude_catch (Catch *caught,
+                const QmMatcher *matcher,
+                QmWatchExtract extract,
+                gpointer user_data,
+                GCancellable *cancellable)
 {
   QmWatch *watch = caught->watch;
   const QmFetchResult *result = caught->result;
@@ -234,9 +227,9 @@ conclude (Catch *caught,
   if (caught->error != NULL
       || (caught->quote == NULL && (result == NULL || !result->not_modified)))
     {
-      set_text (&watch->failure, caught->error != NULL
-                                     ? caught->error->message
-                                     : _ ("the page says no price"));
+      qm_watch_set_text (&watch->failure, caught->error != NULL
+                                              ? caught->error->message
+                                              : _ ("the page says no price"));
       return QM_WATCH_FAILED;
     }
   g_clear_pointer (&watch->failure, g_free);
@@ -246,9 +239,9 @@ conclude (Catch *caught,
       return QM_WATCH_SAME;
     }
   outcome = take_quote (watch, g_steal_pointer (&caught->quote));
-  set_text (&watch->etag, result != NULL ? result->etag : NULL);
-  set_text (&watch->last_modified,
-            result != NULL ? result->last_modified : NULL);
+  qm_watch_set_text (&watch->etag, result != NULL ? result->etag : NULL);
+  qm_watch_set_text (&watch->last_modified,
+                     result != NULL ? result->last_modified : NULL);
   return outcome;
 }
 
@@ -276,7 +269,7 @@ qm_watch_list_refresh (GPtrArray *watches,
     {
       Catch *caught = g_async_queue_pop (queue);
       QmWatchOutcome outcome =
-          conclude (caught, matcher, extract, user_data, cancellable);
+          conclude_catch (caught, matcher, extract, user_data, cancellable);
 
       failed += outcome == QM_WATCH_FAILED;
       if (report != NULL)

@@ -99,4 +99,12 @@ guint qm_watch_list_refresh (GPtrArray *watches,
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmWatch, qm_watch_free)
 
+/* Puts a copy of a text, or NULL, in the place of another. */
+static inline void
+qm_watch_set_text (char **text, const char *value)
+{
+  g_free (*text);
+  *text = g_strdup (value);
+}
+
 G_END_DECLS

@@ -74,7 +74,7 @@ new_title (const QmWatch *watch, const QmWatched *watched)
 
 /* Keeps what was learned; what the store knows then, NULL where it fails. */
 static QmWatched *
-keep (Refresh *refresh, const QmWatch *watch, QmWatchOutcome outcome)
+keep_outcome (Refresh *refresh, const QmWatch *watch, QmWatchOutcome outcome)
 {
   GError **trouble = refresh->trouble == NULL ? &refresh->trouble : NULL;
   g_autoptr (QmWatched) watched = NULL;
@@ -110,7 +110,7 @@ report_cb (const QmWatch *watch,
   /* Somebody has taken it off the list meanwhile: it does not come back. */
   if (!g_error_matches (gone, QM_QUOTE_STORE_ERROR,
                         QM_QUOTE_STORE_ERROR_NOT_FOUND))
-    now = keep (refresh, watch, outcome);
+    now = keep_outcome (refresh, watch, outcome);
   if (now != NULL && refresh->kept != NULL)
     refresh->kept (watch, before, now, outcome, done, total,
                    refresh->user_data);

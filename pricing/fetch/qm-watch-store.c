@@ -102,13 +102,6 @@ qm_watch_store_load (QmQuoteStore *store, GError **error)
   return g_steal_pointer (&watches);
 }
 
-static void
-set_text (char **text, const char *value)
-{
-  g_free (*text);
-  *text = g_strdup (value);
-}
-
 /* A price of an entry; its strings are borrowed. */
 static QmPricePoint
 point_of (const QmWatch *watch, const QmQuoteLine *line, char *source)
@@ -207,9 +200,9 @@ qm_watch_store_save (QmQuoteStore *store,
   watched = watched_of (store, watch, error);
   if (watched == NULL)
     return FALSE;
-  set_text (&watched->etag, watch->etag);
-  set_text (&watched->last_modified, watch->last_modified);
-  set_text (&watched->error, watch->failure);
+  qm_watch_set_text (&watched->etag, watch->etag);
+  qm_watch_set_text (&watched->last_modified, watch->last_modified);
+  qm_watch_set_text (&watched->error, watch->failure);
   watched->tried_at = watch->tried_at;
   if (watch->failure != NULL)
     watched->error_at = watch->tried_at;

@@ -63,13 +63,6 @@ qm_cells_is_empty (const QmCells *cells)
 }
 
 static gboolean
-refuse (GError **error, QmReadError code, const char *message)
-{
-  g_set_error_literal (error, QM_READ_ERROR, (int) code, message);
-  return FALSE;
-}
-
-static gboolean
 has_room (const QmCells *cells, guint row, guint column, GError **error)
 {
   guint n = cells->cells->len;
@@ -77,27 +70,27 @@ has_room (const QmCells *cells, guint row, guint column, GError **error)
 
   if (last != NULL
       && (row < last->row || (row == last->row && column <= last->column)))
-    return refuse (error, QM_READ_ERROR_MALFORMED,
-                   _ ("The cells of the sheet are not in order."));
+    return qm_read_refuse (error, QM_READ_ERROR_MALFORMED,
+                           _ ("The cells of the sheet are not in order."));
   if (column >= QM_SHEET_MAX_COLUMNS)
-    return refuse (error, QM_READ_ERROR_TOO_LARGE,
-                   _ ("A row has too many columns."));
+    return qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                           _ ("A row has too many columns."));
   if (row >= QM_SHEET_MAX_ROWS)
-    return refuse (error, QM_READ_ERROR_TOO_LARGE,
-                   _ ("There are too many rows."));
+    return qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                           _ ("There are too many rows."));
   if (n >= QM_CELLS_MOST || cells->text->len > QM_READ_MAX_CSV_BYTES)
-    return refuse (error, QM_READ_ERROR_TOO_LARGE,
-                   _ ("There are too many cells."));
+    return qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                           _ ("There are too many cells."));
   return TRUE;
 }
 
 static gboolean
-add (QmCells *cells,
-     guint row,
-     guint column,
-     gboolean is_number,
-     const char *text,
-     GError **error)
+add_with_text (QmCells *cells,
+               guint row,
+               guint column,
+               gboolean is_number,
+               const char *text,
+               GError **error)
 {
   Cell cell = { row, column, is_number, cells->text->len };
 
@@ -116,7 +109,7 @@ qm_cells_add_text (
 {
   g_return_val_if_fail (cells != NULL && text != NULL, FALSE);
 
-  return add (cells, row, column, FALSE, text, error);
+  return add_with_text (cells, row, column, FALSE, text, error);
 }
 
 /* What a person reads: two decimals or more are those of a price, and fewer
@@ -158,11 +151,11 @@ qm_cells_add_number (QmCells *cells,
 
   /* Nothing that is bought or that counts things is as large. */
   if (!isfinite (value) || fabs (value) >= 1e15)
-    return add (cells, row, column, FALSE, "?", error);
+    return add_with_text (cells, row, column, FALSE, "?", error);
   number = format_number (value, decimals);
   text = unit != NULL ? g_strdup_printf ("%s %s", number, unit)
                       : g_steal_pointer (&number);
-  return add (cells, row, column, TRUE, text, error);
+  return add_with_text (cells, row, column, TRUE, text, error);
 }
 
 gboolean
@@ -184,7 +177,7 @@ qm_cells_add_day (QmCells *cells,
   g_date_add_days (&day, (guint) days);
   g_snprintf (text, sizeof text, "%04u-%02u-%02u", g_date_get_year (&day),
               g_date_get_month (&day), g_date_get_day (&day));
-  return add (cells, row, column, FALSE, text, error);
+  return add_with_text (cells, row, column, FALSE, text, error);
 }
 
 /* The decimal sign of a text such as "1.234,50 €"; '\0': it has none. */

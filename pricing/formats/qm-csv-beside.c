@@ -55,7 +55,7 @@ is_named (GHashTable **set, const char *list, const char *name)
 
 /* What a column is called; "" where there is no header. */
 static const char *
-name_of (QmCsvReader *reader, guint column)
+name_of_column (QmCsvReader *reader, guint column)
 {
   return reader->mapping->header_row >= 0
              ? qm_sheet_cell (reader->sheet,
@@ -65,7 +65,7 @@ name_of (QmCsvReader *reader, guint column)
 
 /* The whole number that a cell begins with, and what is behind it. */
 static int
-number_of (const char *cell, const char **rest)
+leading_number (const char *cell, const char **rest)
 {
   gsize digits = strspn (cell, "0123456789");
   int number = digits > 0 && digits <= 4 ? atoi (cell) : 0;
@@ -85,7 +85,7 @@ is_time (const char *cell, gboolean of_months)
       "jaren|rok|lata|lat|payments|raten|mensualites|cuotas|rate|rat|parcelas";
   static GHashTable *set;
   const char *rest;
-  int number = number_of (cell, &rest);
+  int number = leading_number (cell, &rest);
 
   if (number == 0)
     return qm_words_say_rent (cell);
@@ -101,7 +101,7 @@ says_time (QmCsvReader *reader, guint row, guint column)
 {
   static GHashTable *terms, *months;
   const char *cell = qm_sheet_cell (reader->sheet, row, column);
-  const char *name = name_of (reader, column);
+  const char *name = name_of_column (reader, column);
   gboolean of_months = is_named (&months, month_names, name);
 
   if (cell[0] == '\0'
@@ -120,12 +120,12 @@ says_pack (QmCsvReader *reader, guint row, guint column)
   static GHashTable *set;
   const char *cell = qm_sheet_cell (reader->sheet, row, column);
   const char *rest;
-  int number = number_of (cell, &rest);
+  int number = leading_number (cell, &rest);
 
   return number > 1 && number <= LARGEST_PACK
                  && qm_csv_mapping_field (reader->mapping, column)
                         == QM_CSV_IGNORED
-                 && is_named (&set, pack_names, name_of (reader, column))
+                 && is_named (&set, pack_names, name_of_column (reader, column))
              ? number
              : 0;
 }
@@ -152,7 +152,8 @@ qm_csv_read_beside (QmCsvReader *reader,
       int pieces = says_pack (reader, row, i);
 
       if (pieces > 0 && line->unit == NULL)
-        line->unit = g_strdup_printf ("%s %d", name_of (reader, i), pieces);
+        line->unit =
+            g_strdup_printf ("%s %d", name_of_column (reader, i), pieces);
       if ((line->asked & QM_ASK_RENT) == 0 && says_time (reader, row, i))
         {
           g_autofree char *place = qm_csv_cell_place (reader, row, (int) i);

@@ -125,7 +125,7 @@ month_of (const char *name)
 
 /* A whole number, perhaps with the ending of an ordinal; 0: none. */
 static int
-number_of (const char *word)
+day_or_year (const char *word)
 {
   int number, end = 0;
 
@@ -147,7 +147,7 @@ parse_words (const char *text, QmDate *date)
 
   for (guint i = 0; words[i] != NULL; i++)
     {
-      int number = number_of (words[i]);
+      int number = day_or_year (words[i]);
 
       if (is_among (words[i], between) && i > 0)
         continue;
@@ -379,7 +379,7 @@ parse_length (const char *text, QmCsvTerm *term)
 {
   g_autofree char *normal = qm_csv_normalize (text);
   g_auto (GStrv) words = g_strsplit (normal, " ", 16);
-  int n = words[0] != NULL ? number_of (words[0]) : 0;
+  int n = words[0] != NULL ? day_or_year (words[0]) : 0;
 
   if (n <= 0 || n > 999 || words[1] == NULL)
     return FALSE;

@@ -278,10 +278,10 @@ is_of_one (const char *name)
 /* Whether a column is a better holder of a field than the one before: of
  * prices with and without tax, those without; of quantities, those of all. */
 static gboolean
-is_better (const QmCsvMapping *mapping,
-           const QmSheet *sheet,
-           QmCsvField field,
-           int tax)
+is_better_column (const QmCsvMapping *mapping,
+                  const QmSheet *sheet,
+                  QmCsvField field,
+                  int tax)
 {
   int before = qm_csv_mapping_column (mapping, field);
 
@@ -468,7 +468,7 @@ qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
       if (field == QM_CSV_TOTAL)
         set_total (mapping, i, tax, &tax_of_total);
       else if (field != QM_CSV_IGNORED
-               && is_better (mapping, sheet, field, tax))
+               && is_better_column (mapping, sheet, field, tax))
         qm_csv_mapping_set_field (mapping, i, field);
       if (field == QM_CSV_IGNORED || qm_csv_mapping_field (mapping, i) != field)
         continue;

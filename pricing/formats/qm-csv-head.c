@@ -60,7 +60,7 @@ ask_date (QmCsvReader *reader,
 }
 
 static void
-set_text (char **text, const char *value)
+set_first_text (char **text, const char *value)
 {
   if (*text == NULL)
     *text = qm_read_text (value);
@@ -107,7 +107,7 @@ read_number (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
     }
   if (quote->issued_on.year == 0)
     quote->issued_on = term.from;
-  set_text (&quote->number, number);
+  set_first_text (&quote->number, number);
   return TRUE;
 }
 
@@ -368,13 +368,13 @@ qm_csv_head_set (QmCsvReader *reader,
   switch (field)
     {
     case QM_CSV_VENDOR:
-      set_text (&quote->vendor, text);
+      set_first_text (&quote->vendor, text);
       return TRUE;
     case QM_CSV_QUOTE:
-      set_text (&quote->number, skip_number_sign (text));
+      set_first_text (&quote->number, skip_number_sign (text));
       return TRUE;
     case QM_CSV_SUPERSEDES:
-      set_text (&quote->supersedes, text);
+      set_first_text (&quote->supersedes, text);
       return TRUE;
     case QM_CSV_NOTE:
       append_note (quote, text);

@@ -19,7 +19,7 @@
 
 /* What is in the file; NULL, with the reason, where it is none of ours. */
 static char *
-read_file (const char *path, QmError *problem)
+read_mapping_file (const char *path, QmError *problem)
 {
   char *text, *copy;
   size_t length;
@@ -46,7 +46,7 @@ qm_csv_mappings_load (const char *path, GArray *problems)
 
   if (!qm_file_exists (path))
     return NULL;
-  text = read_file (path, &problem);
+  text = read_mapping_file (path, &problem);
   if (text == NULL && problems != NULL)
     g_array_append_val (problems, problem);
   return text;
@@ -86,7 +86,8 @@ qm_csv_mappings_save (const char *path, const char *json, GError **error)
                    _ ("cannot write %s: %s"), folder, g_strerror (errno));
       return FALSE;
     }
-  if (qm_file_exists (path) && (before = read_file (path, &problem)) == NULL
+  if (qm_file_exists (path)
+      && (before = read_mapping_file (path, &problem)) == NULL
       && !set_aside (path, error))
     return FALSE;
   return g_file_set_contents_full (path, json, -1,

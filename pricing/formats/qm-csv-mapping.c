@@ -227,7 +227,7 @@ from_json (json_t *object)
 }
 
 static json_t *
-parse (const char *json)
+parse_mapping (const char *json)
 {
   json_t *root =
       json != NULL ? json_loads (json, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -242,7 +242,7 @@ parse (const char *json)
 gboolean
 qm_csv_mappings_check (const char *json)
 {
-  json_t *root = parse (json);
+  json_t *root = parse_mapping (json);
 
   json_decref (root);
   return root != NULL;
@@ -251,7 +251,7 @@ qm_csv_mappings_check (const char *json)
 QmCsvMapping *
 qm_csv_mappings_find (const char *json, const char *fingerprint)
 {
-  json_t *root = parse (json);
+  json_t *root = parse_mapping (json);
   json_t *object =
       fingerprint != NULL
           ? json_object_get (json_object_get (root, "mappings"), fingerprint)
@@ -267,7 +267,7 @@ qm_csv_mappings_add (const char *json,
                      const char *fingerprint,
                      const QmCsvMapping *mapping)
 {
-  json_t *root = parse (json);
+  json_t *root = parse_mapping (json);
   char *dump, *text;
 
   g_return_val_if_fail (fingerprint != NULL && mapping != NULL, NULL);

@@ -10,12 +10,6 @@
 
 #include <string.h>
 
-static const QmQuoteLine *
-line_at (const QmQuote *quote, guint i)
-{
-  return g_ptr_array_index (quote->lines, i);
-}
-
 /* The bytes of a line's number without a point, or ".0", at its end. */
 static gsize
 number_length (const char *number)
@@ -51,10 +45,10 @@ sum_below (const QmQuote *quote, guint parent, gint64 *sum)
   *sum = 0;
   for (; i < quote->lines->len; i++)
     {
-      const QmQuoteLine *line = line_at (quote, i);
+      const QmQuoteLine *line = qm_quote_line_at (quote, i);
       gint64 cost = qm_quote_line_cost (quote, line);
 
-      if (!is_below (line, line_at (quote, parent)))
+      if (!is_below (line, qm_quote_line_at (quote, parent)))
         break;
       if (line->role == QM_LINE_QUOTED && cost != QM_AMOUNT_UNSTATED
           && __builtin_add_overflow (*sum, cost, sum))
@@ -92,7 +86,7 @@ can_divide (const QmQuote *quote, guint first, guint end, gint64 pieces)
 {
   for (guint i = first; i < end; i++)
     {
-      gint64 quantity = line_at (quote, i)->quantity_micros;
+      gint64 quantity = qm_quote_line_at (quote, i)->quantity_micros;
 
       if (quantity != QM_AMOUNT_UNSTATED
           && quantity % (pieces * QM_MICROS_PER_UNIT) != 0)
@@ -127,7 +121,7 @@ qm_csv_nest (QmQuote *quote)
   /* From the end, so that parts that are made of others are found. */
   for (guint i = quote->lines->len; i > 0; i--)
     {
-      const QmQuoteLine *parent = line_at (quote, i - 1);
+      const QmQuoteLine *parent = qm_quote_line_at (quote, i - 1);
       gint64 pieces = parent->quantity_micros / QM_MICROS_PER_UNIT, sum;
       guint end;
 

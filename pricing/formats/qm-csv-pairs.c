@@ -147,7 +147,7 @@ clear_pair (gpointer data)
 }
 
 static void
-add (GArray *pairs, QmCsvField field, const char *value, const char *end)
+add_pair (GArray *pairs, QmCsvField field, const char *value, const char *end)
 {
   QmCsvPair pair = { field, NULL };
 
@@ -174,7 +174,7 @@ qm_csv_pairs_split (const char *text, QmCsvField first)
 
       if (end != NULL)
         {
-          add (pairs, field, value, p);
+          add_pair (pairs, field, value, p);
           field = next;
           value = end;
           p = end;
@@ -184,7 +184,7 @@ qm_csv_pairs_split (const char *text, QmCsvField first)
       while (*p != '\0' && !is_letter (*p))
         p++;
     }
-  add (pairs, field, value, valid + strlen (valid));
+  add_pair (pairs, field, value, valid + strlen (valid));
   return pairs;
 }
 

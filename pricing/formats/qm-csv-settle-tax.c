@@ -15,12 +15,6 @@
 
 __extension__ typedef __int128 Wide;
 
-static gboolean
-is_stated (gint64 amount)
-{
-  return amount != QM_AMOUNT_UNSTATED;
-}
-
 /* The rate of tax by which a line's total is above its quantity times its
  * price, in tenths of a percent; 0: it is not, -1: by no such rate. */
 static int
@@ -29,7 +23,8 @@ rate_above (const QmQuote *quote, const QmQuoteLine *line)
   gint64 cost = qm_quote_line_computed (quote, line);
   int rate;
 
-  if (!is_stated (cost) || !is_stated (line->total_minor) || cost <= 0)
+  if (!qm_amount_is_stated (cost) || !qm_amount_is_stated (line->total_minor)
+      || cost <= 0)
     return 0;
   if (line->total_minor == cost)
     return -1;
@@ -76,7 +71,7 @@ qm_csv_divide_discount (QmCsvDraft *draft)
 {
   QmQuote *quote = draft->quote;
   gint64 net =
-      is_stated (quote->net_minor)
+      qm_amount_is_stated (quote->net_minor)
           ? quote->net_minor
           : qm_csv_allow (quote, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED));
   gint64 gross, off = draft->after_tax, tax;
@@ -85,7 +80,7 @@ qm_csv_divide_discount (QmCsvDraft *draft)
 
   if (off == 0)
     return;
-  if (!is_stated (off) || !is_stated (net) || net <= 0
+  if (!qm_amount_is_stated (off) || !qm_amount_is_stated (net) || net <= 0
       || __builtin_add_overflow (net, quote->tax_minor, &gross) || off >= gross)
     {
       qm_read_find (quote, QM_FINDING_WARNING, NULL,
@@ -112,7 +107,7 @@ is_tax_row (const QmCsvDraft *draft, guint i)
   const QmQuoteLine *line = g_ptr_array_index (draft->quote->lines, i);
 
   return note->bare && note->above > 0 && line->role == QM_LINE_QUOTED
-         && is_stated (line->total_minor) && line->total_minor > 0;
+         && qm_amount_is_stated (line->total_minor) && line->total_minor > 0;
 }
 
 static void
@@ -154,7 +149,8 @@ qm_csv_settle_tax_rows (QmCsvDraft *draft)
     {
       const QmQuoteLine *line = g_ptr_array_index (quote->lines, i - 1);
       QmCsvLineNote note = g_array_index (draft->notes, QmCsvLineNote, i - 1);
-      gint64 told = is_stated (quote->tax_minor) ? quote->tax_minor : 0;
+      gint64 told =
+          qm_amount_is_stated (quote->tax_minor) ? quote->tax_minor : 0;
       gint64 tax = line->total_minor;
 
       if (!is_tax_row (draft, i - 1))
@@ -187,9 +183,10 @@ find_tax (const QmCsvDraft *draft)
   const QmQuote *quote = draft->quote;
   gint64 net = quote->net_minor, gross = quote->payable_minor;
 
-  if (!is_stated (net) || !is_stated (gross) || net <= 0 || gross <= net)
+  if (!qm_amount_is_stated (net) || !qm_amount_is_stated (gross) || net <= 0
+      || gross <= net)
     return 0;
-  if (is_stated (quote->tax_minor))
+  if (qm_amount_is_stated (quote->tax_minor))
     return ABS (gross - net - quote->tax_minor) <= 1 ? quote->tax_minor : 0;
   return draft->gross || qm_csv_tax_rate (net, gross - net, 1) > 0 ? gross - net
                                                                    : 0;
@@ -206,7 +203,7 @@ are_gross (const QmCsvDraft *draft, gint64 lines)
   return qm_csv_is_same (draft, quote->payable_minor, lines)
          && (find_tax (draft) > 0
              || (draft->gross
-                 && (!is_stated (quote->tax_minor)
+                 && (!qm_amount_is_stated (quote->tax_minor)
                      || qm_csv_tax_rate (quote->payable_minor
                                              - quote->tax_minor,
                                          quote->tax_minor, 2)
@@ -220,7 +217,7 @@ qm_csv_settle_gross (QmCsvDraft *draft)
   gint64 lines =
       qm_csv_allow (quote, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED));
   gint64 gross =
-      is_stated (quote->payable_minor) ? quote->payable_minor : lines;
+      qm_amount_is_stated (quote->payable_minor) ? quote->payable_minor : lines;
   g_autofree char *tax = NULL;
 
   if (draft->is_ours)
@@ -228,15 +225,15 @@ qm_csv_settle_gross (QmCsvDraft *draft)
   if (quote->tax_included == QM_UNSTATED && are_gross (draft, lines))
     {
       quote->tax_included = QM_YES;
-      if (!is_stated (quote->tax_minor) && find_tax (draft) > 0)
+      if (!qm_amount_is_stated (quote->tax_minor) && find_tax (draft) > 0)
         quote->tax_minor = find_tax (draft);
       qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
                             _ ("The lines come to the total with tax, so "
                                "that they contain it, too."));
     }
-  if (quote->tax_included != QM_YES || is_stated (quote->tax_minor)
-      || is_stated (quote->net_minor) || draft->tax_rate <= 0
-      || !is_stated (gross) || gross <= 0)
+  if (quote->tax_included != QM_YES || qm_amount_is_stated (quote->tax_minor)
+      || qm_amount_is_stated (quote->net_minor) || draft->tax_rate <= 0
+      || !qm_amount_is_stated (gross) || gross <= 0)
     return;
   quote->tax_minor = qm_csv_tax_within (gross, draft->tax_rate);
   tax = qm_minor_for_people (quote->tax_minor, quote->currency);

@@ -15,22 +15,10 @@
 
 __extension__ typedef __int128 Wide;
 
-static gboolean
-is_stated (gint64 amount)
-{
-  return amount != QM_AMOUNT_UNSTATED;
-}
-
-static gint64
-or_nothing (gint64 amount)
-{
-  return is_stated (amount) ? amount : 0;
-}
-
 static void
 to_minor (const QmQuote *quote, gint64 *amount)
 {
-  if (is_stated (*amount))
+  if (qm_amount_is_stated (*amount))
     *amount = qm_money_from_micros (*amount, quote->currency).minor;
 }
 
@@ -112,7 +100,7 @@ qm_csv_sum_lines (const QmCsvDraft *draft, guint which)
       gint64 cost =
           qm_quote_line_cost (quote, g_ptr_array_index (quote->lines, i));
 
-      if (is_stated (cost) && is_summed (draft, i, which)
+      if (qm_amount_is_stated (cost) && is_summed (draft, i, which)
           && __builtin_add_overflow (sum, cost, &sum))
         return QM_AMOUNT_UNSTATED;
     }
@@ -124,10 +112,11 @@ qm_csv_allow (const QmQuote *quote, gint64 lines)
 {
   gint64 sum;
 
-  if (!is_stated (lines)
-      || __builtin_sub_overflow (lines, or_nothing (quote->discount_minor),
-                                 &sum)
-      || __builtin_add_overflow (sum, or_nothing (quote->charge_minor), &sum))
+  if (!qm_amount_is_stated (lines)
+      || __builtin_sub_overflow (
+          lines, qm_amount_or_nothing (quote->discount_minor), &sum)
+      || __builtin_add_overflow (
+          sum, qm_amount_or_nothing (quote->charge_minor), &sum))
     return QM_AMOUNT_UNSTATED;
   return sum;
 }
@@ -137,7 +126,7 @@ qm_csv_is_same (const QmCsvDraft *draft, gint64 a, gint64 b)
 {
   Wide difference = (Wide) a - b;
 
-  return is_stated (a) && is_stated (b)
+  return qm_amount_is_stated (a) && qm_amount_is_stated (b)
          && (difference < 0 ? -difference : difference)
                 <= (Wide) draft->notes->len;
 }
@@ -158,8 +147,10 @@ explains (const QmCsvDraft *draft, gint64 lines)
       || qm_csv_is_same (draft, draft->before, lines)
       || qm_csv_is_same (draft, quote->payable_minor, net))
     return TRUE;
-  return is_stated (net)
-         && !__builtin_add_overflow (net, or_nothing (quote->tax_minor), &gross)
+  return qm_amount_is_stated (net)
+         && !__builtin_add_overflow (net,
+                                     qm_amount_or_nothing (quote->tax_minor),
+                                     &gross)
          && (qm_csv_is_same (draft, quote->payable_minor, gross)
              || qm_csv_is_same (draft, draft->after, gross));
 }
@@ -216,7 +207,7 @@ sum_between (const QmCsvDraft *draft, guint first, guint end)
       const QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
       gint64 cost = qm_quote_line_cost (quote, line);
 
-      if (line->role == QM_LINE_QUOTED && is_stated (cost)
+      if (line->role == QM_LINE_QUOTED && qm_amount_is_stated (cost)
           && __builtin_add_overflow (sum, cost, &sum))
         return QM_AMOUNT_UNSTATED;
     }
@@ -233,7 +224,7 @@ tells_again (const QmCsvDraft *draft)
   const QmQuoteLine *below = g_ptr_array_index (lines, draft->again);
   gint64 sum = sum_between (draft, 0, draft->again);
 
-  return is_stated (sum) && sum > 0
+  return qm_amount_is_stated (sum) && sum > 0
          && qm_csv_is_same (draft, sum,
                             sum_between (draft, draft->again, lines->len))
          && g_strcmp0 (above->description, below->description) != 0
@@ -264,12 +255,13 @@ is_within (const QmCsvDraft *draft, guint i)
   guint j = i;
 
   if (!g_array_index (draft->notes, QmCsvLineNote, i).within
-      || line->role != QM_LINE_QUOTED || !is_stated (cost) || cost <= 0)
+      || line->role != QM_LINE_QUOTED || !qm_amount_is_stated (cost)
+      || cost <= 0)
     return FALSE;
   while (j > 0 && g_array_index (draft->notes, QmCsvLineNote, j).within)
     j--;
   above = qm_quote_line_cost (quote, g_ptr_array_index (quote->lines, j));
-  return is_stated (above) && cost <= above
+  return qm_amount_is_stated (above) && cost <= above
          && !g_array_index (draft->notes, QmCsvLineNote, j).within;
 }
 
@@ -350,7 +342,7 @@ has_total_of (const QmCsvDraft *draft, gint64 amount, gboolean *any)
                                amount);
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     {
-      *any = *any || is_stated (others[i]);
+      *any = *any || qm_amount_is_stated (others[i]);
       found = found || qm_csv_is_same (draft, others[i], amount);
     }
   return found;
@@ -366,8 +358,8 @@ settle_payment (QmCsvDraft *draft)
   gint64 without;
   gboolean any;
 
-  if (draft->by_payment <= 0 || !is_stated (with)
-      || or_nothing (quote->discount_minor) < draft->by_payment
+  if (draft->by_payment <= 0 || !qm_amount_is_stated (with)
+      || qm_amount_or_nothing (quote->discount_minor) < draft->by_payment
       || __builtin_add_overflow (with, draft->by_payment, &without)
       || has_total_of (draft, with, &any)
       || (any && !has_total_of (draft, without, &any)))
@@ -389,7 +381,7 @@ settle_percent (QmCsvDraft *draft)
   gint64 before = quote->discount_minor, off;
   g_autofree char *amount = NULL;
 
-  if (draft->percent == 0 || !is_stated (lines) || lines <= 0)
+  if (draft->percent == 0 || !qm_amount_is_stated (lines) || lines <= 0)
     return;
   off = (gint64) (((Wide) lines * draft->percent + whole / 2) / whole);
   qm_csv_add_amount (&quote->discount_minor, off);
@@ -424,7 +416,7 @@ is_before_more (const QmCsvDraft *draft)
       const QmCsvLineNote *note =
           &g_array_index (draft->notes, QmCsvLineNote, i);
 
-      if (!is_stated (cost) || line->role != QM_LINE_QUOTED)
+      if (!qm_amount_is_stated (cost) || line->role != QM_LINE_QUOTED)
         continue;
       if (note->above != net && __builtin_add_overflow (sum, cost, &sum))
         return FALSE;
@@ -439,11 +431,11 @@ is_before_more (const QmCsvDraft *draft)
 static gboolean
 is_between (const QmCsvDraft *draft, gint64 net, gint64 lines)
 {
-  gint64 discount = or_nothing (draft->quote->discount_minor);
-  gint64 charge = or_nothing (draft->quote->charge_minor);
+  gint64 discount = qm_amount_or_nothing (draft->quote->discount_minor);
+  gint64 charge = qm_amount_or_nothing (draft->quote->charge_minor);
   gint64 without, with;
 
-  return discount != 0 && charge != 0 && is_stated (lines)
+  return discount != 0 && charge != 0 && qm_amount_is_stated (lines)
          && !__builtin_sub_overflow (lines, discount, &without)
          && !__builtin_add_overflow (lines, charge, &with)
          && !qm_csv_is_same (draft, net, lines)
@@ -461,7 +453,8 @@ choose_net (QmCsvDraft *draft)
   gint64 net = qm_csv_allow (quote, lines), untaxed;
   gint64 wanted[3] = { net, QM_AMOUNT_UNSTATED, lines };
 
-  if (is_stated (quote->payable_minor) && is_stated (quote->tax_minor)
+  if (qm_amount_is_stated (quote->payable_minor)
+      && qm_amount_is_stated (quote->tax_minor)
       && !__builtin_sub_overflow (quote->payable_minor, quote->tax_minor,
                                   &untaxed))
     wanted[1] = untaxed;
@@ -494,15 +487,16 @@ place_generic (QmCsvDraft *draft)
   gint64 lines = qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED);
 
   /* "Summe Los 1", "Summe Los 2" */
-  if (draft->n_before > 1 && is_stated (lines)
+  if (draft->n_before > 1 && qm_amount_is_stated (lines)
       && !qm_csv_is_same (draft, draft->before, qm_csv_allow (quote, lines))
       && qm_csv_is_same (draft, draft->sum_before, lines))
     draft->before = draft->sum_before;
-  if (is_stated (draft->after) && !is_stated (quote->payable_minor))
+  if (qm_amount_is_stated (draft->after)
+      && !qm_amount_is_stated (quote->payable_minor))
     quote->payable_minor = draft->after;
   if (draft->tax_within && quote->tax_included == QM_UNSTATED)
     quote->tax_included = QM_YES;
-  if (!is_stated (draft->before))
+  if (!qm_amount_is_stated (draft->before))
     return;
   /* Prices with tax come to a total with tax, wherever that is told. */
   if (quote->tax_included == QM_YES
@@ -510,8 +504,8 @@ place_generic (QmCsvDraft *draft)
           draft, draft->before,
           qm_csv_allow (quote, qm_csv_sum_lines (draft, QM_CSV_AS_QUOTED))))
     draft->tax_within = TRUE;
-  if (!is_stated (quote->payable_minor)
-      && (!is_stated (quote->tax_minor) || draft->tax_within))
+  if (!qm_amount_is_stated (quote->payable_minor)
+      && (!qm_amount_is_stated (quote->tax_minor) || draft->tax_within))
     quote->payable_minor = draft->before;
   else
     g_array_append_val (draft->nets, draft->before);

@@ -37,7 +37,7 @@ static const char within_phrases[] =
 static const char not_words[] = "not|nicht|non|no|niet|nie|nao|pas";
 
 static gboolean
-has (GHashTable **set, const char *list, const char *word)
+is_phrase_of (GHashTable **set, const char *list, const char *word)
 {
   return g_hash_table_contains (qm_csv_phrases_once (set, list), word);
 }
@@ -52,8 +52,8 @@ qm_csv_words_tax_within (const char *normal)
                              normal))
     return TRUE;
   for (guint i = 0; words[i] != NULL; i++)
-    if (has (&within, within_words, words[i])
-        && (i == 0 || !has (&nots, not_words, words[i - 1])))
+    if (is_phrase_of (&within, within_words, words[i])
+        && (i == 0 || !is_phrase_of (&nots, not_words, words[i - 1])))
       return TRUE;
   return FALSE;
 }
@@ -68,8 +68,8 @@ qm_csv_words_tax (const char *words)
 
   for (guint i = 0; split[i] != NULL; i++)
     {
-      if (has (&totals, total_words, split[i])
-          || has (&apart, apart_words, split[i]))
+      if (is_phrase_of (&totals, total_words, split[i])
+          || is_phrase_of (&apart, apart_words, split[i]))
         return QM_CSV_TAX_NONE;
       named = named || qm_csv_word_is_tax (split[i]);
     }
@@ -90,7 +90,7 @@ qm_csv_words_all_tax (const char *normal)
   for (guint i = 0; words[i] != NULL; i++)
     {
       if (!qm_csv_word_is_tax (words[i]) && words[i][0] != '\0'
-          && !has (&set, between, words[i]))
+          && !is_phrase_of (&set, between, words[i]))
         return FALSE;
       named = named || qm_csv_word_is_tax (words[i]);
     }
@@ -109,7 +109,7 @@ qm_csv_words_say_gross (const char *words)
   if (qm_csv_tax_in_note (normal) == 1)
     return TRUE;
   for (guint i = 0; split[i] != NULL; i++)
-    if (has (&set, list, split[i]))
+    if (is_phrase_of (&set, list, split[i]))
       return TRUE;
   return FALSE;
 }

@@ -79,7 +79,7 @@ spell (const char *text)
 
 /* pieces: whether the words name what there are so many of. */
 static gboolean
-parse (const char *text, int *least, gboolean *pieces)
+parse_tier (const char *text, int *least, gboolean *pieces)
 {
   static GHashTable *to, *from, *until, *more, *piece;
   g_autofree char *words = NULL;
@@ -130,7 +130,7 @@ qm_csv_tier_parse (const char *text, int *least)
 
   g_return_val_if_fail (text != NULL && least != NULL, FALSE);
 
-  return parse (text, least, &pieces);
+  return parse_tier (text, least, &pieces);
 }
 
 gboolean
@@ -149,5 +149,5 @@ qm_csv_tier_find (const char *text, int *least, gsize *length)
   end = g_strdup (text + n);
   g_strdelimit (end, ")]", ' ');
   *length = n - 1;
-  return parse (g_strstrip (end), least, &pieces) && pieces;
+  return parse_tier (g_strstrip (end), least, &pieces) && pieces;
 }

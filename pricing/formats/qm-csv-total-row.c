@@ -605,7 +605,7 @@ read_beside (QmCsvReader *reader, guint row, const char *words)
 
 /* What a line costs, in millionths; unstated where it does not say. */
 static gint64
-cost_of (const QmQuoteLine *line)
+cost_of_line (const QmQuoteLine *line)
 {
   gint64 cost;
 
@@ -639,7 +639,7 @@ is_sum (QmCsvReader *reader, guint row, const char *words)
   for (guint i = 0; i < draft->quote->lines->len; i++)
     {
       const QmQuoteLine *line = g_ptr_array_index (draft->quote->lines, i);
-      gint64 cost = cost_of (line);
+      gint64 cost = cost_of_line (line);
 
       if (line->role == QM_LINE_QUOTED
           && (line->quantity_micros == QM_AMOUNT_UNSTATED

@@ -89,7 +89,7 @@ says_above (const QmSheet *sheet, guint end)
 }
 
 static void
-append_row (GString *text, const QmSheet *sheet, guint row)
+append_sheet_row (GString *text, const QmSheet *sheet, guint row)
 {
   for (guint i = 0; i < qm_sheet_n_cells (sheet, row); i++)
     {
@@ -120,7 +120,7 @@ append_cover (GString *text, guint *n_above, GBytes *cover, guint known)
   for (guint i = 0; i < qm_sheet_n_rows (sheet); i++)
     if (!qm_sheet_is_blank (sheet, i) && (says_of_row (sheet, i) & known) == 0)
       {
-        append_row (text, sheet, i);
+        append_sheet_row (text, sheet, i);
         (*n_above)++;
       }
 }

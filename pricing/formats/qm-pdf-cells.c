@@ -32,12 +32,6 @@ typedef struct
   GError **error;
 } Table;
 
-static const QmPdfLine *
-line_at (const GPtrArray *lines, guint i)
-{
-  return g_ptr_array_index (lines, i);
-}
-
 /* "Page 2 of 3", "- 2 -": nothing but which page it is. */
 static gboolean
 is_page_number (const QmPdfLine *line)
@@ -163,7 +157,7 @@ column_in_main (const Table *table, const QmPdfHead *head, guint column)
 /* Puts cells of a head's columns into a row; two never come together in one,
  * as fields of a head may, but for names. */
 static gboolean
-add_row (Table *table, const QmPdfHead *head, char *const *cells)
+put_cells (Table *table, const QmPdfHead *head, char *const *cells)
 {
   char *row[2 * QM_PDF_MOST_COLUMNS] = { NULL };
   gboolean good = TRUE;
@@ -241,7 +235,7 @@ is_rest (const Table *table,
          char *const *cells,
          char *const *above)
 {
-  const QmPdfLine *second = line_at (table->lines, line);
+  const QmPdfLine *second = qm_pdf_line_at (table->lines, line);
   guint description = QM_PDF_MOST_COLUMNS;
   g_autofree char *alternative = NULL;
   double gap;
@@ -257,7 +251,7 @@ is_rest (const Table *table,
       || above[description] == NULL
       || g_str_has_suffix (cells[description], ":"))
     return FALSE;
-  gap = second->box.top - line_at (table->lines, line - 1)->box.bottom;
+  gap = second->box.top - qm_pdf_line_at (table->lines, line - 1)->box.bottom;
   alternative = qm_csv_alternative_parse (cells[description], NULL);
   return gap < 0.3 * qm_pdf_line_height (second) && alternative == NULL
          && qm_csv_row_kind_of (cells[description]) == QM_CSV_ROW_LINE
@@ -293,7 +287,7 @@ static gboolean
 add_kept (Table *table, const QmPdfBody *body, char *cells[QM_PDF_MOST_COLUMNS])
 {
   gboolean good = is_carried (cells, body->head->n_names)
-                  || add_row (table, body->head, cells);
+                  || put_cells (table, body->head, cells);
 
   clear_cells (cells);
   return good;
@@ -341,7 +335,7 @@ is_below_cell (const Table *table,
 {
   for (guint i = first; i < end; i++)
     {
-      const QmPdfLine *above = line_at (table->lines, i);
+      const QmPdfLine *above = qm_pdf_line_at (table->lines, i);
       g_autoptr (GArray) runs = qm_pdf_line_runs (above, above->space);
 
       for (guint j = 0; j < runs->len; j++)
@@ -379,8 +373,8 @@ end_of_last_row (const Table *table,
 
   for (; end < most; end++)
     {
-      const QmPdfLine *above = line_at (table->lines, end - 1);
-      const QmPdfLine *line = line_at (table->lines, end);
+      const QmPdfLine *above = qm_pdf_line_at (table->lines, end - 1);
+      const QmPdfLine *line = qm_pdf_line_at (table->lines, end);
       g_autofree char *text = qm_pdf_line_text (line, 0, line->words->len);
       double gap = line->box.top - above->box.bottom;
       double height = qm_pdf_line_height (line);
@@ -410,9 +404,9 @@ first_row (const Table *table, const QmPdfHead *head, guint first, guint end)
   while (i < end && !qm_pdf_has_amount (head, table->lines, i))
     i++;
   while (i > first && i < end
-         && line_at (table->lines, i)->box.top
-                    - line_at (table->lines, i - 1)->box.bottom
-                < 0.2 * qm_pdf_line_height (line_at (table->lines, i)))
+         && qm_pdf_line_at (table->lines, i)->box.top
+                    - qm_pdf_line_at (table->lines, i - 1)->box.bottom
+                < 0.2 * qm_pdf_line_height (qm_pdf_line_at (table->lines, i)))
     i--;
   return i;
 }
@@ -424,7 +418,7 @@ find_bodies (Table *table, const QmPdfHead *head, const QmPdfHead *next)
 {
   guint end = next != NULL ? next->first : table->lines->len;
   guint first = head->first + head->n;
-  guint page = line_at (table->lines, head->first)->page;
+  guint page = qm_pdf_line_at (table->lines, head->first)->page;
 
   while (first < end)
     {
@@ -432,10 +426,10 @@ find_bodies (Table *table, const QmPdfHead *head, const QmPdfHead *next)
       QmPdfBody body = { .head = head, .first = first };
 
       while (last < end
-             && line_at (table->lines, last)->page
-                    == line_at (table->lines, first)->page)
+             && qm_pdf_line_at (table->lines, last)->page
+                    == qm_pdf_line_at (table->lines, first)->page)
         last++;
-      if (line_at (table->lines, first)->page != page)
+      if (qm_pdf_line_at (table->lines, first)->page != page)
         body.first = first_row (table, head, first, last);
       body.end = qm_pdf_body_end (head, table->lines, body.first, last);
       if (next != NULL && body.end < last
@@ -465,12 +459,12 @@ complete_bodies (Table *table)
   for (guint i = 0; i < table->bodies->len; i++)
     {
       QmPdfBody *body = &g_array_index (table->bodies, QmPdfBody, i);
-      const QmPdfLine *last = line_at (table->lines, body->end - 1);
+      const QmPdfLine *last = qm_pdf_line_at (table->lines, body->end - 1);
       guint most = body->end;
       gboolean before_head = FALSE;
 
       while (most < table->lines->len
-             && line_at (table->lines, most)->page == last->page)
+             && qm_pdf_line_at (table->lines, most)->page == last->page)
         most++;
       for (guint j = 0; j < table->heads->len; j++)
         {
@@ -478,8 +472,8 @@ complete_bodies (Table *table)
 
           if (head->first >= body->end && head->first <= most)
             {
-              before_head =
-                  line_at (table->lines, head->first)->page == last->page;
+              before_head = qm_pdf_line_at (table->lines, head->first)->page
+                            == last->page;
               most = head->first;
             }
         }
@@ -571,10 +565,11 @@ add_lines (Table *table, guint first, guint end, guint column)
 {
   for (guint i = first; i < end; i++)
     {
-      const QmPdfLine *line = line_at (table->lines, i);
+      const QmPdfLine *line = qm_pdf_line_at (table->lines, i);
 
       if (i + 1 < end
-          && add_names (table, line, line_at (table->lines, i + 1), column))
+          && add_names (table, line, qm_pdf_line_at (table->lines, i + 1),
+                        column))
         i++;
       else if (*table->error != NULL || !add_loose (table, line, column))
         return FALSE;
@@ -593,7 +588,7 @@ add_section (Table *table, guint number, GCancellable *cancellable)
           ? ((QmPdfHead *) g_ptr_array_index (table->heads, number + 1))->first
           : table->lines->len;
 
-  if (!add_row (table, head, (char *const *) head->names))
+  if (!put_cells (table, head, (char *const *) head->names))
     return FALSE;
   for (guint i = 0; i < table->bodies->len; i++)
     {

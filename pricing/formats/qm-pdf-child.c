@@ -36,13 +36,6 @@ typedef struct
   GCancellable *cancellable;
 } Child;
 
-static gboolean
-refuse (GError **error, QmReadError code, const char *message)
-{
-  g_set_error_literal (error, QM_READ_ERROR, (int) code, message);
-  return FALSE;
-}
-
 static void
 limit (__rlimit_resource_t what, rlim_t most)
 {
@@ -122,9 +115,10 @@ start (Child *child, int input, GError **error)
           &problem))
     return TRUE;
   if (g_error_matches (problem, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT))
-    return refuse (error, QM_READ_ERROR_KIND,
-                   _ ("To read a PDF, the program pdftotext is needed. Install "
-                      "the package poppler-utils and try again."));
+    return qm_read_refuse (
+        error, QM_READ_ERROR_KIND,
+        _ ("To read a PDF, the program pdftotext is needed. Install "
+           "the package poppler-utils and try again."));
   g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_KIND,
                _ ("pdftotext, which reads a PDF, could not be started: %s"),
                problem->message);
@@ -133,7 +127,7 @@ start (Child *child, int input, GError **error)
 
 /* Reads what is there.  FALSE: that was the end of it. */
 static gboolean
-take (Child *child, int fd)
+take_output (Child *child, int fd)
 {
   char piece[16384];
   gssize n;
@@ -164,8 +158,9 @@ time_left (const Child *child)
 static gboolean
 refuse_late (GError **error)
 {
-  return refuse (error, QM_READ_ERROR_TOO_LARGE,
-                 _ ("pdftotext took too long over this PDF and was ended."));
+  return qm_read_refuse (
+      error, QM_READ_ERROR_TOO_LARGE,
+      _ ("pdftotext took too long over this PDF and was ended."));
 }
 
 /* Reads until it has closed both its ends. */
@@ -191,16 +186,17 @@ listen_to (Child *child, GError **error)
       if (left == 0)
         good = refuse_late (error);
       else if (poll (ends, 3, left) < 0 && errno != EINTR)
-        good = refuse (error, QM_READ_ERROR_TOO_LARGE, g_strerror (errno));
+        good =
+            qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE, g_strerror (errno));
       else if (g_cancellable_set_error_if_cancelled (child->cancellable, error))
         good = FALSE;
       for (guint i = 0; good && i < 2; i++)
         if (ends[i].fd >= 0 && ends[i].revents != 0
-            && !take (child, ends[i].fd))
+            && !take_output (child, ends[i].fd))
           ends[i].fd = -1;
       if (good && child->output->len > QM_READ_MAX_BYTES)
-        good = refuse (error, QM_READ_ERROR_TOO_LARGE,
-                       _ ("There is too much text in this PDF."));
+        good = qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                               _ ("There is too much text in this PDF."));
     }
   if (stoppable)
     g_cancellable_release_fd (child->cancellable);
@@ -223,7 +219,7 @@ await_end (Child *child)
 }
 
 static void
-end (Child *child)
+end_child (Child *child)
 {
   kill (-child->pid, SIGKILL);
   kill (child->pid, SIGKILL);
@@ -248,19 +244,22 @@ check_end (const Child *child, int status, GError **error)
   if (WIFSIGNALED (status) && WTERMSIG (status) == SIGXCPU)
     return refuse_late (error);
   if (says (child, "Incorrect password"))
-    return refuse (error, QM_READ_ERROR_KIND,
-                   _ ("This PDF is locked with a password. Save it without one "
-                      "and import that."));
+    return qm_read_refuse (
+        error, QM_READ_ERROR_KIND,
+        _ ("This PDF is locked with a password. Save it without one "
+           "and import that."));
   if (WIFEXITED (status) && WEXITSTATUS (status) == 3)
-    return refuse (error, QM_READ_ERROR_KIND,
-                   _ ("This PDF does not allow its text to be copied. Ask the "
-                      "vendor for one that does, or for a spreadsheet."));
+    return qm_read_refuse (
+        error, QM_READ_ERROR_KIND,
+        _ ("This PDF does not allow its text to be copied. Ask the "
+           "vendor for one that does, or for a spreadsheet."));
   if (says (child, "Out of memory") || says (child, "bad_alloc"))
-    return refuse (error, QM_READ_ERROR_TOO_LARGE,
-                   _ ("pdftotext needs too much memory for this PDF."));
-  return refuse (error, QM_READ_ERROR_MALFORMED,
-                 _ ("This is not a sound PDF: pdftotext cannot read it. It may "
-                    "be damaged or cut off."));
+    return qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                           _ ("pdftotext needs too much memory for this PDF."));
+  return qm_read_refuse (
+      error, QM_READ_ERROR_MALFORMED,
+      _ ("This is not a sound PDF: pdftotext cannot read it. It may "
+         "be damaged or cut off."));
 }
 
 GBytes *
@@ -293,7 +292,7 @@ qm_pdf_child_run (const char *data,
   if (good)
     status = await_end (&child);
   if (status == -1)
-    end (&child);
+    end_child (&child);
   close (child.out);
   close (child.err);
   g_spawn_close_pid (child.pid);

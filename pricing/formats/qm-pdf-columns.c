@@ -36,18 +36,6 @@ typedef struct
   int step;
 } Event;
 
-static const QmPdfLine *
-line_at (const GPtrArray *lines, guint i)
-{
-  return g_ptr_array_index (lines, i);
-}
-
-static gboolean
-is_of_amounts (QmCsvField field)
-{
-  return field == QM_CSV_PRICE || field == QM_CSV_TOTAL;
-}
-
 /* Whether a place is below or beside the name of a column of amounts; strictly,
  * below it. */
 static gboolean
@@ -59,7 +47,7 @@ is_below_amounts (const QmPdfHead *head,
   double x = (left + right) / 2;
 
   for (guint i = 0; i < head->n_names; i++)
-    if (is_of_amounts (head->fields[i])
+    if (qm_pdf_has_amounts (head->fields[i])
         && (i == 0 || x > head->boxes[i - 1].right)
         && (i + 1 == head->n_names || x < head->boxes[i + 1].left)
         && (!strictly
@@ -109,15 +97,15 @@ ends_with_amount (const QmPdfHead *head,
 static gboolean
 has_neighbour (const GPtrArray *lines, guint i)
 {
-  const QmPdfLine *line = line_at (lines, i);
+  const QmPdfLine *line = qm_pdf_line_at (lines, i);
   double middle = (line->box.top + line->box.bottom) / 2;
   double least = 0.2 * qm_pdf_line_height (line);
 
-  if (i > 0 && line_at (lines, i - 1)->page == line->page
-      && line_at (lines, i - 1)->box.bottom > middle - least)
+  if (i > 0 && qm_pdf_line_at (lines, i - 1)->page == line->page
+      && qm_pdf_line_at (lines, i - 1)->box.bottom > middle - least)
     return TRUE;
-  return i + 1 < lines->len && line_at (lines, i + 1)->page == line->page
-         && line_at (lines, i + 1)->box.top < middle + least;
+  return i + 1 < lines->len && qm_pdf_line_at (lines, i + 1)->page == line->page
+         && qm_pdf_line_at (lines, i + 1)->box.top < middle + least;
 }
 
 /* Whether a line has such an amount, and where the last one stands. */
@@ -127,7 +115,7 @@ find_amount (const QmPdfHead *head,
              guint i,
              Amount *amount)
 {
-  const QmPdfLine *line = line_at (lines, i);
+  const QmPdfLine *line = qm_pdf_line_at (lines, i);
   g_autoptr (GArray) runs = NULL;
 
   if (qm_pdf_line_height (line) < SMALL * head->height
@@ -162,14 +150,17 @@ is_below (const QmPdfBox *a, const QmPdfBox *b)
 static gboolean
 is_set_off (const GPtrArray *lines, guint i, double room)
 {
-  for (; i > 0 && line_at (lines, i - 1)->page == line_at (lines, i)->page; i--)
+  for (; i > 0
+         && qm_pdf_line_at (lines, i - 1)->page
+                == qm_pdf_line_at (lines, i)->page;
+       i--)
     {
-      double gap =
-          line_at (lines, i)->box.top - line_at (lines, i - 1)->box.bottom;
+      double gap = qm_pdf_line_at (lines, i)->box.top
+                   - qm_pdf_line_at (lines, i - 1)->box.bottom;
 
       if (gap > room)
         return TRUE;
-      if (gap > qm_pdf_line_height (line_at (lines, i)))
+      if (gap > qm_pdf_line_height (qm_pdf_line_at (lines, i)))
         return FALSE;
     }
   return FALSE;
@@ -179,12 +170,12 @@ is_set_off (const GPtrArray *lines, guint i, double room)
 static gboolean
 is_repeated (const GPtrArray *lines, guint i)
 {
-  const QmPdfLine *line = line_at (lines, i);
+  const QmPdfLine *line = qm_pdf_line_at (lines, i);
   g_autofree char *text = qm_pdf_line_text (line, 0, line->words->len);
 
   for (guint j = 0; j < lines->len; j++)
     {
-      const QmPdfLine *other = line_at (lines, j);
+      const QmPdfLine *other = qm_pdf_line_at (lines, j);
       g_autofree char *same = NULL;
 
       if (other->page == line->page
@@ -204,7 +195,7 @@ is_repeated (const GPtrArray *lines, guint i)
 static gboolean
 is_foot (const QmPdfHead *head, const GPtrArray *lines, guint first, guint i)
 {
-  const QmPdfLine *line = line_at (lines, i);
+  const QmPdfLine *line = qm_pdf_line_at (lines, i);
   double height = qm_pdf_line_height (line);
   gboolean apart = height <= MUCH_SMALLER * head->height;
   gboolean alone = TRUE;
@@ -217,9 +208,10 @@ is_foot (const QmPdfHead *head, const GPtrArray *lines, guint first, guint i)
     return TRUE;
   for (guint j = i; j > first && i - j < MOST_LOOKED; j--)
     {
-      const QmPdfLine *above = line_at (lines, j - 1);
+      const QmPdfLine *above = qm_pdf_line_at (lines, j - 1);
 
-      widest = MAX (widest, line_at (lines, j)->box.top - above->box.bottom);
+      widest =
+          MAX (widest, qm_pdf_line_at (lines, j)->box.top - above->box.bottom);
       if (!find_amount (head, lines, j - 1, &other))
         continue;
       apart = apart || (alone && widest > FAR * height);
@@ -282,7 +274,8 @@ cover_body (GArray *events,
   for (guint i = body->first; i < body->end; i++)
     {
       g_autoptr (GArray) runs =
-          qm_pdf_line_runs (line_at (lines, i), line_at (lines, i)->space);
+          qm_pdf_line_runs (qm_pdf_line_at (lines, i),
+                            qm_pdf_line_at (lines, i)->space);
       int weight = runs->len >= MIN (3, body->head->n_names) ? WEIGHT : 1;
 
       for (guint j = 0; j < runs->len; j++)

@@ -9,6 +9,15 @@
 
 #include <string.h>
 
+gboolean
+qm_pdf_is_amount (const char *text)
+{
+  char currency[4];
+  gint64 micros;
+
+  return qm_amount_parse (text, QM_DECIMAL_GUESS, &micros, currency);
+}
+
 /* So many lines are looked at for names that belong together, ... */
 #define LOOK_LINES 6
 /* ... on no more lines do they stand, ... */
@@ -38,12 +47,6 @@ free_head (gpointer data)
   g_free (head);
 }
 
-static const QmPdfLine *
-line_at (const GPtrArray *lines, guint i)
-{
-  return g_ptr_array_index (lines, i);
-}
-
 static gboolean
 overlap (const QmPdfBox *a, const QmPdfBox *b)
 {
@@ -54,15 +57,6 @@ static double
 width (const QmPdfBox *box)
 {
   return box->right - box->left;
-}
-
-static gboolean
-is_amount (const char *text)
-{
-  char currency[4];
-  gint64 micros;
-
-  return qm_amount_parse (text, QM_DECIMAL_GUESS, &micros, currency);
 }
 
 static void
@@ -129,7 +123,7 @@ score (QmPdfHead *head)
     {
       int tax;
 
-      if (is_amount (head->names[i]))
+      if (qm_pdf_is_amount (head->names[i]))
         return 0;
       head->fields[i] = qm_csv_field_of (head->names[i], &tax);
       if (head->fields[i] == QM_CSV_IGNORED
@@ -152,7 +146,7 @@ try_lines (const GPtrArray *lines, guint first, guint n, double factor)
   head->n = n;
   for (guint i = first; good && i < first + n; i++)
     {
-      const QmPdfLine *line = line_at (lines, i);
+      const QmPdfLine *line = qm_pdf_line_at (lines, i);
       g_autoptr (GArray) runs = qm_pdf_line_runs (line, factor * line->space);
 
       head->height = MAX (head->height, qm_pdf_line_height (line));
@@ -174,8 +168,8 @@ is_close (const GPtrArray *lines, guint above, double most)
 
   if (above + 1 >= lines->len)
     return FALSE;
-  first = line_at (lines, above);
-  second = line_at (lines, above + 1);
+  first = qm_pdf_line_at (lines, above);
+  second = qm_pdf_line_at (lines, above + 1);
   return first->page == second->page
          && second->box.top - first->box.bottom
                 <= most * qm_pdf_line_height (first);
@@ -191,7 +185,8 @@ best_at (const GPtrArray *lines, guint first)
 
   for (guint n = 1; n <= LOOK_LINES && first + n <= lines->len; n++)
     {
-      if (line_at (lines, first + n - 1)->words->len > 8 * QM_PDF_MOST_COLUMNS)
+      if (qm_pdf_line_at (lines, first + n - 1)->words->len
+          > 8 * QM_PDF_MOST_COLUMNS)
         break;
       for (guint i = 0; i < G_N_ELEMENTS (factors); i++)
         {
@@ -233,7 +228,7 @@ belongs (const QmPdfHead *head, const QmPdfLine *line)
                       && (run->n < MANY_WORDS
                           || width (&run->box)
                                  < MUCH_WIDER * width (&head->boxes[j])));
-      if (!covered || is_amount (run->text)
+      if (!covered || qm_pdf_is_amount (run->text)
           || qm_csv_cell_is_on_request (run->text))
         return FALSE;
     }
@@ -268,16 +263,17 @@ is_below_amounts (const QmPdfHead *head, const QmPdfLine *line)
 static gboolean
 is_set_off (const GPtrArray *lines, guint first, guint end)
 {
-  double bottom = line_at (lines, first)->box.bottom, widest = 0;
+  double bottom = qm_pdf_line_at (lines, first)->box.bottom, widest = 0;
 
   for (guint i = first + 1; i < end; i++)
     {
-      widest = MAX (widest, line_at (lines, i)->box.top - bottom);
-      bottom = MAX (bottom, line_at (lines, i)->box.bottom);
+      widest = MAX (widest, qm_pdf_line_at (lines, i)->box.top - bottom);
+      bottom = MAX (bottom, qm_pdf_line_at (lines, i)->box.bottom);
     }
   return end == lines->len
-         || line_at (lines, end)->page != line_at (lines, first)->page
-         || line_at (lines, end)->box.top - bottom > widest + 2;
+         || qm_pdf_line_at (lines, end)->page
+                != qm_pdf_line_at (lines, first)->page
+         || qm_pdf_line_at (lines, end)->box.top - bottom > widest + 2;
 }
 
 /* Whether a head of more lines is to be preferred: it names as much, or is
@@ -294,7 +290,7 @@ is_whole (const GPtrArray *lines,
 
 /* Whether a head has come before, with these names. */
 static gboolean
-is_known (const GPtrArray *heads, const QmPdfHead *head)
+is_head_known (const GPtrArray *heads, const QmPdfHead *head)
 {
   for (guint i = 0; i < heads->len; i++)
     {
@@ -315,14 +311,14 @@ is_known (const GPtrArray *heads, const QmPdfHead *head)
 static gboolean
 is_closer_below (const GPtrArray *lines, guint i)
 {
-  const QmPdfLine *line = line_at (lines, i), *next;
+  const QmPdfLine *line = qm_pdf_line_at (lines, i), *next;
 
   if (i + 1 >= lines->len)
     return FALSE;
-  next = line_at (lines, i + 1);
+  next = qm_pdf_line_at (lines, i + 1);
   return next->page == line->page
          && next->box.top - line->box.bottom + CLOSER
-                < line->box.top - line_at (lines, i - 1)->box.bottom;
+                < line->box.top - qm_pdf_line_at (lines, i - 1)->box.bottom;
 }
 
 /* Whether a line stands half a line above or below another of a head, and has
@@ -330,10 +326,11 @@ is_closer_below (const GPtrArray *lines, guint i)
 static gboolean
 is_beside (const GPtrArray *lines, guint above, guint i)
 {
-  const QmPdfLine *first = line_at (lines, above);
-  const QmPdfLine *second = line_at (lines, above + 1);
+  const QmPdfLine *first = qm_pdf_line_at (lines, above);
+  const QmPdfLine *second = qm_pdf_line_at (lines, above + 1);
   g_autofree char *text =
-      qm_pdf_line_text (line_at (lines, i), 0, line_at (lines, i)->words->len);
+      qm_pdf_line_text (qm_pdf_line_at (lines, i), 0,
+                        qm_pdf_line_at (lines, i)->words->len);
 
   return first->page == second->page
          && second->box.top
@@ -351,13 +348,14 @@ extend (QmPdfHead *head,
 {
   guint first = head->first, n = head->n;
 
-  while (n < MOST_LINES && !is_known (heads, head))
+  while (n < MOST_LINES && !is_head_known (heads, head))
     {
       guint above = step > 0 ? first + n - 1 : first - 1;
       QmPdfHead *larger;
 
       if (above >= lines->len || !is_close (lines, above, TIGHT)
-          || (!belongs (head, line_at (lines, step > 0 ? above + 1 : above))
+          || (!belongs (head,
+                        qm_pdf_line_at (lines, step > 0 ? above + 1 : above))
               && !is_beside (lines, above, step > 0 ? above + 1 : above))
           || (step > 0 && is_closer_below (lines, above + 1)))
         break;
@@ -368,7 +366,7 @@ extend (QmPdfHead *head,
         continue;
       if (is_whole (lines, head, larger)
           || (step > 0 && larger->n_names == head->n_names
-              && is_below_amounts (head, line_at (lines, above + 1))))
+              && is_below_amounts (head, qm_pdf_line_at (lines, above + 1))))
         {
           QmPdfHead *smaller = head;
 

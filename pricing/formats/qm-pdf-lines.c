@@ -64,7 +64,7 @@ height (const QmPdfBox *box)
 }
 
 static int
-compare (double a, double b)
+compare_places (double a, double b)
 {
   return (a > b) - (a < b);
 }
@@ -74,7 +74,7 @@ compare_middles (gconstpointer a, gconstpointer b)
 {
   const QmPdfWord *first = a, *second = b;
 
-  return compare (middle (&first->box), middle (&second->box));
+  return compare_places (middle (&first->box), middle (&second->box));
 }
 
 static int
@@ -82,7 +82,7 @@ compare_lefts (gconstpointer a, gconstpointer b)
 {
   const QmPdfWord *first = a, *second = b;
 
-  return compare (first->box.left, second->box.left);
+  return compare_places (first->box.left, second->box.left);
 }
 
 static int
@@ -90,7 +90,7 @@ compare_lines (gconstpointer a, gconstpointer b)
 {
   const QmPdfLine *const *first = a, *const *second = b;
 
-  return compare (middle (&(*first)->box), middle (&(*second)->box));
+  return compare_places (middle (&(*first)->box), middle (&(*second)->box));
 }
 
 /* The line that a word is on: the last one, as they come in order. */

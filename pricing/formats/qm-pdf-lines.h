@@ -33,6 +33,13 @@ typedef struct
  * Returns: (transfer full): of QmPdfLine. */
 GPtrArray *qm_pdf_lines (const GPtrArray *pages);
 
+/* One of them. */
+static inline const QmPdfLine *
+qm_pdf_line_at (const GPtrArray *lines, guint i)
+{
+  return g_ptr_array_index (lines, i);
+}
+
 void qm_pdf_line_free (QmPdfLine *line);
 
 /* The height of a line's letters, as that of its largest box. */

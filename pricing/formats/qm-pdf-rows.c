@@ -21,22 +21,16 @@
 /* Between a label and the amount beside it there is no less, in heights. */
 #define NARROW 0.12
 
-static const QmPdfLine *
-line_at (const GPtrArray *lines, guint i)
-{
-  return g_ptr_array_index (lines, i);
-}
-
 /* The gap above a line, to the lowest of those before it from `first` on; it is
  * below zero where they overlap. */
 static double
 gap_above (const GPtrArray *lines, guint first, guint i)
 {
-  double bottom = line_at (lines, first)->box.bottom;
+  double bottom = qm_pdf_line_at (lines, first)->box.bottom;
 
   for (guint j = i; j > first && j + 4 > i; j--)
-    bottom = MAX (bottom, line_at (lines, j - 1)->box.bottom);
-  return line_at (lines, i)->box.top - bottom;
+    bottom = MAX (bottom, qm_pdf_line_at (lines, j - 1)->box.bottom);
+  return qm_pdf_line_at (lines, i)->box.top - bottom;
 }
 
 static int
@@ -84,7 +78,7 @@ qm_pdf_common_gap (const QmPdfBody *body, const GPtrArray *lines)
 static gboolean
 is_name (const GPtrArray *lines, guint i)
 {
-  const QmPdfLine *line = line_at (lines, i);
+  const QmPdfLine *line = qm_pdf_line_at (lines, i);
   g_autofree char *text = NULL;
   g_autofree char *name = NULL;
   g_autofree char *either = NULL;
@@ -101,15 +95,6 @@ is_name (const GPtrArray *lines, guint i)
   return name != NULL && rest[strspn (rest, " :.-")] == '\0';
 }
 
-static gboolean
-is_number (const char *text)
-{
-  char currency[4];
-  gint64 micros;
-
-  return qm_amount_parse (text, QM_DECIMAL_GUESS, &micros, currency);
-}
-
 gboolean
 qm_pdf_is_total_table (const GPtrArray *lines, guint names, guint below)
 {
@@ -119,18 +104,18 @@ qm_pdf_is_total_table (const GPtrArray *lines, guint names, guint below)
 
   if (below >= lines->len)
     return FALSE;
-  above =
-      qm_pdf_line_runs (line_at (lines, names), line_at (lines, names)->space);
-  amounts =
-      qm_pdf_line_runs (line_at (lines, below), line_at (lines, below)->space);
+  above = qm_pdf_line_runs (qm_pdf_line_at (lines, names),
+                            qm_pdf_line_at (lines, names)->space);
+  amounts = qm_pdf_line_runs (qm_pdf_line_at (lines, below),
+                              qm_pdf_line_at (lines, below)->space);
   for (guint i = 0; i < amounts->len; i++)
-    if (!is_number (g_array_index (amounts, QmPdfRun, i).text))
+    if (!qm_pdf_is_amount (g_array_index (amounts, QmPdfRun, i).text))
       return FALSE;
   for (guint i = 0; i < above->len; i++)
     {
       const char *text = g_array_index (above, QmPdfRun, i).text;
 
-      if (is_number (text))
+      if (qm_pdf_is_amount (text))
         return FALSE;
       n += qm_csv_row_kind_of (text) != QM_CSV_ROW_LINE;
     }
@@ -184,7 +169,7 @@ divide_end (GArray *rows,
             double common)
 {
   double least =
-      WITHIN_CELL * qm_pdf_line_height (line_at (lines, body->first));
+      WITHIN_CELL * qm_pdf_line_height (qm_pdf_line_at (lines, body->first));
 
   if (common < G_MAXDOUBLE)
     least = common - SAME_GAP;
@@ -233,17 +218,11 @@ begins_number (const QmPdfLine *line, guint i)
   g_autofree char *rest = qm_pdf_line_text (line, i, MIN (n, i + 4));
   const QmPdfBox *box = &word_at (line, i)->box;
 
-  if (is_number (rest))
+  if (qm_pdf_is_amount (rest))
     return TRUE;
-  return is_number (word_at (line, i)->text)
-         && (i + 1 == n || is_number (word_at (line, i + 1)->text)
+  return qm_pdf_is_amount (word_at (line, i)->text)
+         && (i + 1 == n || qm_pdf_is_amount (word_at (line, i + 1)->text)
              || word_at (line, i + 1)->box.left - box->right > line->space);
-}
-
-static gboolean
-is_of_amounts (QmCsvField field)
-{
-  return field == QM_CSV_PRICE || field == QM_CSV_TOTAL;
 }
 
 /* Whether a line is divided before a word: there is more than a space, or a
@@ -272,7 +251,8 @@ is_cut (const QmPdfBody *body, const QmPdfLine *line, guint i, gboolean whole)
       if (gap > line->space && between)
         return TRUE;
       if (gap > NARROW * height && begins_number (line, i)
-          && ((between && !whole) || is_of_amounts (body->head->fields[j + 1])))
+          && ((between && !whole)
+              || qm_pdf_has_amounts (body->head->fields[j + 1])))
         return TRUE;
     }
   return FALSE;
@@ -306,7 +286,7 @@ column_of (const QmPdfBody *body, const QmPdfBox *box)
 /* Adds a part of a cell; a word that is divided at the end of a line stays
  * one. */
 static void
-append (char **cell, const char *text)
+append_to_row (char **cell, const char *text)
 {
   gsize n = *cell != NULL ? strlen (*cell) : 0;
   gboolean divided =
@@ -349,7 +329,7 @@ add_run (const QmPdfBody *body,
 
   for (guint i = first + 1; i < end; i++)
     qm_pdf_box_join (&box, &g_array_index (line->words, QmPdfWord, i).box);
-  append (&cells[column_of_text (body, &box, text)], text);
+  append_to_row (&cells[column_of_text (body, &box, text)], text);
 }
 
 void
@@ -362,7 +342,7 @@ qm_pdf_row_cells (const QmPdfBody *body,
   memset (cells, 0, QM_PDF_MOST_COLUMNS * sizeof *cells);
   for (guint i = first; i < end; i++)
     {
-      const QmPdfLine *line = line_at (lines, i);
+      const QmPdfLine *line = qm_pdf_line_at (lines, i);
       g_autoptr (GArray) runs = qm_pdf_line_runs (line, line->space);
       guint n = line->words->len, from = 0;
 

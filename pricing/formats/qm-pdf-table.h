@@ -37,6 +37,16 @@ typedef struct
   double common;                     /* the gap between two rows */
 } QmPdfBody;
 
+/* Whether a text is an amount of money, with or without its currency. */
+gboolean qm_pdf_is_amount (const char *text);
+
+/* Whether a column has amounts. */
+static inline gboolean
+qm_pdf_has_amounts (QmCsvField field)
+{
+  return field == QM_CSV_PRICE || field == QM_CSV_TOTAL;
+}
+
 /* All heads of the table that is the quote's, from the one that names most; the
  * head may come again on the next page, or for the next alternative.
  *

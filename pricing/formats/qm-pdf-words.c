@@ -33,13 +33,6 @@ free_page (gpointer data)
   g_free (page);
 }
 
-static gboolean
-refuse (GError **error, QmReadError code, const char *message)
-{
-  g_set_error_literal (error, QM_READ_ERROR, (int) code, message);
-  return FALSE;
-}
-
 /* A length in points.  FALSE: there is none that can be. */
 static gboolean
 read_length (const xmlNode *node, const char *name, double *length)
@@ -135,8 +128,8 @@ add_page (GPtrArray *pages, const xmlNode *node, guint *words, GError **error)
     }
   if (!read_length (node, "width", &width)
       || !read_length (node, "height", &height))
-    return refuse (error, QM_READ_ERROR_MALFORMED,
-                   _ ("A page of this PDF has no size."));
+    return qm_read_refuse (error, QM_READ_ERROR_MALFORMED,
+                           _ ("A page of this PDF has no size."));
   page = g_new0 (QmPdfPage, 1);
   page->width = width;
   page->height = height;
@@ -146,8 +139,8 @@ add_page (GPtrArray *pages, const xmlNode *node, guint *words, GError **error)
   add_words (page, node);
   *words += page->words->len;
   return *words <= QM_PDF_MOST_WORDS
-         || refuse (error, QM_READ_ERROR_TOO_LARGE,
-                    _ ("There is too much text in this PDF."));
+         || qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                            _ ("There is too much text in this PDF."));
 }
 
 /* The part between <doc> and </doc>, as XML: before it is a document type, and
@@ -190,16 +183,16 @@ qm_pdf_words_parse (const char *data,
   text = cut_out (data != NULL ? data : "", size);
   if (text == NULL)
     {
-      refuse (error, QM_READ_ERROR_MALFORMED,
-              _ ("pdftotext did not write what it should."));
+      qm_read_refuse (error, QM_READ_ERROR_MALFORMED,
+                      _ ("pdftotext did not write what it should."));
       return NULL;
     }
   document = qm_xml_parse (text, strlen (text), cancellable, &problem);
   if (document == NULL)
     {
       if (g_error_matches (problem, QM_READ_ERROR, QM_READ_ERROR_MALFORMED))
-        refuse (error, QM_READ_ERROR_MALFORMED,
-                _ ("pdftotext did not write what it should."));
+        qm_read_refuse (error, QM_READ_ERROR_MALFORMED,
+                        _ ("pdftotext did not write what it should."));
       else
         g_propagate_error (error, g_steal_pointer (&problem));
       return NULL;
@@ -210,7 +203,7 @@ qm_pdf_words_parse (const char *data,
       good = add_page (pages, node, &words, error);
   xmlFreeDoc (document);
   if (good && pages->len == 0)
-    good =
-        refuse (error, QM_READ_ERROR_MALFORMED, _ ("This PDF has no pages."));
+    good = qm_read_refuse (error, QM_READ_ERROR_MALFORMED,
+                           _ ("This PDF has no pages."));
   return good ? g_steal_pointer (&pages) : NULL;
 }

@@ -48,7 +48,7 @@ typedef struct
 } Writer;
 
 static void
-put_text (Writer *writer, int column, const char *text)
+put_cell_text (Writer *writer, int column, const char *text)
 {
   g_free (writer->cells[column].text);
   writer->cells[column] = (Cell){ .text = g_strdup (text) };
@@ -98,11 +98,11 @@ end_row (Writer *writer)
 static void
 put_head (Writer *writer, const QmQuote *quote)
 {
-  put_text (writer, VENDOR, quote->vendor);
-  put_text (writer, QUOTE, quote->number);
-  put_text (writer, ALTERNATIVE, quote->alternative);
-  put_text (writer, SUPERSEDES, quote->supersedes);
-  put_text (writer, CURRENCY, quote->currency);
+  put_cell_text (writer, VENDOR, quote->vendor);
+  put_cell_text (writer, QUOTE, quote->number);
+  put_cell_text (writer, ALTERNATIVE, quote->alternative);
+  put_cell_text (writer, SUPERSEDES, quote->supersedes);
+  put_cell_text (writer, CURRENCY, quote->currency);
   put_number (writer, ISSUED, qm_read_date_text (quote->issued_on));
   put_number (writer, VALID_FROM, qm_read_date_text (quote->valid_from));
   put_number (writer, VALID_UNTIL, qm_read_date_text (quote->valid_until));
@@ -112,13 +112,13 @@ static void
 write_line (Writer *writer, const QmQuote *quote, const QmQuoteLine *line)
 {
   put_head (writer, quote);
-  put_text (writer, LINE, line->number);
-  put_text (writer, ROLE, qm_line_role_name (line->role));
-  put_text (writer, THING, qm_line_thing_name (line->thing));
-  put_text (writer, PART_NUMBER, line->part_number);
-  put_text (writer, DESCRIPTION, line->description);
+  put_cell_text (writer, LINE, line->number);
+  put_cell_text (writer, ROLE, qm_line_role_name (line->role));
+  put_cell_text (writer, THING, qm_line_thing_name (line->thing));
+  put_cell_text (writer, PART_NUMBER, line->part_number);
+  put_cell_text (writer, DESCRIPTION, line->description);
   put_micros (writer, QUANTITY, line->quantity_micros, 0);
-  put_text (writer, UNIT, line->unit);
+  put_cell_text (writer, UNIT, line->unit);
   put_micros (writer, PRICE, line->price_micros, 2);
   if (line->base_quantity_micros != QM_MICROS_PER_UNIT)
     put_micros (writer, PER, line->base_quantity_micros, 0);
@@ -127,7 +127,7 @@ write_line (Writer *writer, const QmQuote *quote, const QmQuoteLine *line)
   if (line->charge_minor != 0)
     put_minor (writer, quote, CHARGE, line->charge_minor);
   put_minor (writer, quote, TOTAL, line->total_minor);
-  put_text (writer, ITEM, line->item);
+  put_cell_text (writer, ITEM, line->item);
   if (line->gpus > 0)
     put_number (writer, GPUS, g_strdup_printf ("%d", line->gpus));
   end_row (writer);
@@ -142,7 +142,7 @@ write_total (Writer *writer,
   if (minor == QM_AMOUNT_UNSTATED)
     return;
   put_head (writer, quote);
-  put_text (writer, DESCRIPTION, name);
+  put_cell_text (writer, DESCRIPTION, name);
   put_minor (writer, quote, TOTAL, minor);
   end_row (writer);
 }
@@ -215,7 +215,8 @@ qm_quote_csv_write (GPtrArray *quotes)
   g_return_val_if_fail (quotes != NULL, NULL);
 
   for (int i = 0; i < N_COLUMNS; i++)
-    put_text (&writer, i, names[i] != NULL ? names[i] : name_price (quotes));
+    put_cell_text (&writer, i,
+                   names[i] != NULL ? names[i] : name_price (quotes));
   end_row (&writer);
   for (guint i = 0; i < quotes->len; i++)
     write_quote (&writer, g_ptr_array_index (quotes, i));

@@ -408,7 +408,7 @@ read_header (QmCsvReader *reader, guint row)
 }
 
 static void
-read_row (QmCsvReader *reader, guint row)
+read_quote_row (QmCsvReader *reader, guint row)
 {
   QmCsvDraft *draft;
 
@@ -565,7 +565,7 @@ read_rows (QmCsvReader *reader, GCancellable *cancellable)
       if (i % 4096 == 0
           && g_cancellable_set_error_if_cancelled (cancellable, &reader->error))
         return;
-      read_row (reader, i);
+      read_quote_row (reader, i);
       check_count (reader);
     }
   /* What holds for a quote as a whole is said by its first header. */

@@ -30,7 +30,7 @@ typedef struct
 } Reader;
 
 static void
-fail (Reader *reader, const char *name, const char *message)
+fail_field (Reader *reader, const char *name, const char *message)
 {
   if (reader->error == NULL)
     reader->error = g_error_new (QM_READ_ERROR, QM_READ_ERROR_MALFORMED,
@@ -39,7 +39,7 @@ fail (Reader *reader, const char *name, const char *message)
 
 /* The value of a field; NULL where it is absent or null. */
 static json_t *
-take (Reader *reader, const char *name)
+take_field (Reader *reader, const char *name)
 {
   json_t *value = json_object_get (reader->object, name);
 
@@ -60,16 +60,16 @@ is_clean (const char *text)
 }
 
 static char *
-take_text (Reader *reader, const char *name)
+take_text_field (Reader *reader, const char *name)
 {
-  json_t *value = take (reader, name);
+  json_t *value = take_field (reader, name);
   const char *text = json_string_value (value);
 
   if (value == NULL)
     return NULL;
   if (text == NULL)
     {
-      fail (reader, name, _ ("is not a string"));
+      fail_field (reader, name, _ ("is not a string"));
       return NULL;
     }
   if (*text == '\0')
@@ -80,18 +80,19 @@ take_text (Reader *reader, const char *name)
 static gint64
 take_decimal (Reader *reader, const char *name, int decimals)
 {
-  json_t *value = take (reader, name);
+  json_t *value = take_field (reader, name);
   gint64 amount = QM_AMOUNT_UNSTATED;
 
   if (value == NULL)
     return QM_AMOUNT_UNSTATED;
   if (!json_is_string (value))
-    fail (reader, name, _ ("is not a string that holds a decimal number"));
+    fail_field (reader, name,
+                _ ("is not a string that holds a decimal number"));
   else if (qm_read_decimal (json_string_value (value), decimals, &amount)
            != QM_DECIMAL_EXACT)
     {
-      fail (reader, name,
-            _ ("is not a decimal number, or has too many digits"));
+      fail_field (reader, name,
+                  _ ("is not a decimal number, or has too many digits"));
       return QM_AMOUNT_UNSTATED;
     }
   return amount;
@@ -113,20 +114,20 @@ take_micros (Reader *reader, const char *name)
 static QmDate
 take_date (Reader *reader, const char *name)
 {
-  json_t *value = take (reader, name);
+  json_t *value = take_field (reader, name);
   QmDate date = { 0 };
 
   if (value != NULL
       && (!json_is_string (value)
           || !qm_date_parse (json_string_value (value), &date)))
-    fail (reader, name, _ ("is not a date such as “2026-03-31”"));
+    fail_field (reader, name, _ ("is not a date such as “2026-03-31”"));
   return date;
 }
 
 static gint64
 take_time (Reader *reader, const char *name)
 {
-  json_t *value = take (reader, name);
+  json_t *value = take_field (reader, name);
   g_autoptr (GDateTime) time = NULL;
 
   if (value == NULL)
@@ -135,7 +136,7 @@ take_time (Reader *reader, const char *name)
     time = g_date_time_new_from_iso8601 (json_string_value (value), NULL);
   if (time != NULL && g_date_time_to_unix (time) > 0)
     return g_date_time_to_unix (time);
-  fail (reader, name, _ ("is not a time such as “2026-03-31T12:00:00Z”"));
+  fail_field (reader, name, _ ("is not a time such as “2026-03-31T12:00:00Z”"));
   return 0;
 }
 
@@ -185,7 +186,7 @@ level_name (int value)
 static int
 take_word (Reader *reader, const char *name, NameFunc word, int n, int absent)
 {
-  json_t *value = take (reader, name);
+  json_t *value = take_field (reader, name);
 
   if (value == NULL)
     return absent;
@@ -193,33 +194,33 @@ take_word (Reader *reader, const char *name, NameFunc word, int n, int absent)
     if (json_is_string (value)
         && strcmp (json_string_value (value), word (i)) == 0)
       return i;
-  fail (reader, name, _ ("is not one of the words that it may be"));
+  fail_field (reader, name, _ ("is not one of the words that it may be"));
   return absent;
 }
 
 static QmTristate
 take_tristate (Reader *reader, const char *name)
 {
-  json_t *value = take (reader, name);
+  json_t *value = take_field (reader, name);
 
   if (value == NULL)
     return QM_UNSTATED;
   if (!json_is_boolean (value))
-    fail (reader, name, _ ("is neither true nor false"));
+    fail_field (reader, name, _ ("is neither true nor false"));
   return json_is_true (value) ? QM_YES : QM_NO;
 }
 
 static int
 take_count (Reader *reader, const char *name, int most)
 {
-  json_t *value = take (reader, name);
+  json_t *value = take_field (reader, name);
 
   if (value == NULL)
     return 0;
   if (json_is_integer (value) && json_integer_value (value) >= 0
       && json_integer_value (value) <= most)
     return (int) json_integer_value (value);
-  fail (reader, name, _ ("is not a whole number in its range"));
+  fail_field (reader, name, _ ("is not a whole number in its range"));
   return 0;
 }
 
@@ -227,7 +228,7 @@ take_count (Reader *reader, const char *name, int most)
 static guint
 take_asks (Reader *reader, const char *name, guint all)
 {
-  json_t *value = take (reader, name);
+  json_t *value = take_field (reader, name);
   guint asks = 0;
 
   if (value == NULL)
@@ -236,20 +237,20 @@ take_asks (Reader *reader, const char *name, guint all)
       && qm_asks_from_text (json_string_value (value), &asks)
       && (asks & ~all) == 0)
     return asks;
-  fail (reader, name, _ ("is not one of the words that it may be"));
+  fail_field (reader, name, _ ("is not one of the words that it may be"));
   return 0;
 }
 
 static void
 take_currency (Reader *reader)
 {
-  json_t *value = take (reader, "currency");
+  json_t *value = take_field (reader, "currency");
 
   if (value == NULL)
     return;
   if (!json_is_string (value) || json_string_length (value) != 3
       || !qm_currency_valid (json_string_value (value)))
-    fail (reader, "currency", _ ("is not a currency code such as “USD”"));
+    fail_field (reader, "currency", _ ("is not a currency code such as “USD”"));
   else
     memcpy (reader->quote->currency, json_string_value (value), 4);
 }
@@ -257,13 +258,13 @@ take_currency (Reader *reader)
 static void
 take_sha256 (Reader *reader)
 {
-  char *text = take_text (reader, "sha256");
+  char *text = take_text_field (reader, "sha256");
 
   if (text != NULL
       && (strlen (text) != 64
           || text[strspn (text, "0123456789abcdef")] != '\0'))
     {
-      fail (reader, "sha256", _ ("is not 64 hexadecimal digits"));
+      fail_field (reader, "sha256", _ ("is not 64 hexadecimal digits"));
       g_clear_pointer (&text, g_free);
     }
   reader->quote->sha256 = text;
@@ -308,11 +309,11 @@ read_line (Reader *reader)
       reader->quote, (QmLineRole) take_word (reader, "role", role_name,
                                              QM_N_LINE_ROLES, QM_LINE_QUOTED));
 
-  line->number = take_text (reader, "number");
-  line->part_number = take_text (reader, "part_number");
-  line->description = take_text (reader, "description");
+  line->number = take_text_field (reader, "number");
+  line->part_number = take_text_field (reader, "part_number");
+  line->description = take_text_field (reader, "description");
   line->quantity_micros = take_micros (reader, "quantity");
-  line->unit = take_text (reader, "unit");
+  line->unit = take_text_field (reader, "unit");
   line->price_micros = take_micros (reader, "price");
   line->base_quantity_micros =
       or_else (take_micros (reader, "base_quantity"), QM_MICROS_PER_UNIT);
@@ -321,17 +322,17 @@ read_line (Reader *reader)
   line->total_minor = take_minor (reader, "total");
   line->match = (QmMatchState) take_word (reader, "match", match_name,
                                           QM_N_MATCHES, QM_MATCH_NONE);
-  line->item = take_text (reader, "item");
+  line->item = take_text_field (reader, "item");
   line->gpus = take_count (reader, "gpus", MAX_GPUS);
-  line->candidates = take_text (reader, "candidates");
+  line->candidates = take_text_field (reader, "candidates");
   line->thing = (QmLineThing) take_word (reader, "thing", thing_name,
                                          QM_N_THINGS, QM_THING_UNSTATED);
   line->asked = take_asks (reader, "asked", QM_ASKS_OF_LINE);
   line->answered = take_asks (reader, "answered", QM_ASKS_OF_LINE);
   if (line->base_quantity_micros <= 0)
-    fail (reader, "base_quantity", _ ("is not above zero"));
+    fail_field (reader, "base_quantity", _ ("is not above zero"));
   if (line->discount_minor < 0 || line->charge_minor < 0)
-    fail (reader, "discount", _ ("a discount or charge is negative"));
+    fail_field (reader, "discount", _ ("a discount or charge is negative"));
   report_unknown (reader, known);
 }
 
@@ -339,11 +340,11 @@ static void
 read_finding (Reader *reader)
 {
   int level = take_word (reader, "level", level_name, QM_N_FINDING_LEVELS, 0);
-  g_autofree char *place = take_text (reader, "place");
-  g_autofree char *message = take_text (reader, "message");
+  g_autofree char *place = take_text_field (reader, "place");
+  g_autofree char *message = take_text_field (reader, "message");
 
   if (message == NULL)
-    fail (reader, "message", _ ("is missing"));
+    fail_field (reader, "message", _ ("is missing"));
   else
     qm_quote_add_finding (reader->quote, (QmFindingLevel) level, place,
                           message);
@@ -356,7 +357,7 @@ read_array (Reader *reader,
             const char *format,
             void (*read) (Reader *))
 {
-  json_t *array = take (reader, name);
+  json_t *array = take_field (reader, name);
   json_t *object;
   gsize i;
 
@@ -364,7 +365,7 @@ read_array (Reader *reader,
     return;
   if (!json_is_array (array) || json_array_size (array) > MAX_LINES)
     {
-      fail (reader, name, _ ("is not an array, or too long"));
+      fail_field (reader, name, _ ("is not an array, or too long"));
       return;
     }
   json_array_foreach (array, i, object)
@@ -374,7 +375,7 @@ read_array (Reader *reader,
     Reader inner = { reader->quote, object, 0, place, NULL };
 
     if (!json_is_object (object))
-      fail (&inner, name, _ ("is not an object"));
+      fail_field (&inner, name, _ ("is not an object"));
     else
       read (&inner);
     if (inner.error != NULL && reader->error == NULL)
@@ -391,11 +392,11 @@ read_head (Reader *reader)
   QmQuote *quote = reader->quote;
 
   take_currency (reader);
-  quote->vendor = take_text (reader, "vendor");
-  quote->number = take_text (reader, "number");
-  quote->alternative = take_text (reader, "alternative");
-  quote->supersedes = take_text (reader, "supersedes");
-  quote->note = take_text (reader, "note");
+  quote->vendor = take_text_field (reader, "vendor");
+  quote->number = take_text_field (reader, "number");
+  quote->alternative = take_text_field (reader, "alternative");
+  quote->supersedes = take_text_field (reader, "supersedes");
+  quote->note = take_text_field (reader, "note");
   quote->kind = (QmPriceKind) take_word (reader, "kind", kind_name,
                                          QM_PRICE_CLOUD + 1, QM_PRICE_QUOTE);
   quote->unit = (QmPriceUnit) take_word (reader, "unit", unit_name,
@@ -412,7 +413,7 @@ read_head (Reader *reader)
   quote->origin =
       (QmQuoteOrigin) take_word (reader, "origin", origin_name,
                                  QM_N_QUOTE_ORIGINS, QM_QUOTE_FROM_JSON);
-  quote->source = take_text (reader, "source");
+  quote->source = take_text_field (reader, "source");
   take_sha256 (reader);
   quote->read_at = take_time (reader, "read_at");
   quote->asked = take_asks (reader, "asked", QM_ASKS_OF_QUOTE);
@@ -435,7 +436,7 @@ read_quote (json_t *object, guint number, GError **error)
   Reader reader = { quote, object, 0, place, NULL };
 
   if (!json_is_object (object))
-    fail (&reader, "quotes", _ ("is not an object"));
+    fail_field (&reader, "quotes", _ ("is not an object"));
   else
     {
       read_head (&reader);
@@ -453,7 +454,7 @@ read_quote (json_t *object, guint number, GError **error)
 }
 
 static json_t *
-parse (const char *data, gsize size, GError **error)
+parse_document (const char *data, gsize size, GError **error)
 {
   json_error_t problem;
   json_t *root = NULL;
@@ -518,7 +519,7 @@ qm_quote_json_read (const char *data, gsize size, GError **error)
 
   g_return_val_if_fail (data != NULL || size == 0, NULL);
 
-  root = parse (data != NULL ? data : "", size, error);
+  root = parse_document (data != NULL ? data : "", size, error);
   if (root == NULL)
     return NULL;
   quotes = find_quotes (root, error);

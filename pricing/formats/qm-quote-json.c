@@ -16,7 +16,7 @@ typedef struct
 } Writer;
 
 static void
-put_text (Writer *writer, const char *name, const char *text)
+put_member (Writer *writer, const char *name, const char *text)
 {
   if (text != NULL && text[0] != '\0')
     json_object_set_new (writer->object, name, json_string (text));
@@ -30,7 +30,7 @@ put_micros (Writer *writer, const char *name, gint64 micros)
   if (micros == QM_AMOUNT_UNSTATED)
     return;
   text = qm_micros_to_text (micros, 0);
-  put_text (writer, name, text);
+  put_member (writer, name, text);
 }
 
 static void
@@ -41,7 +41,7 @@ put_minor (Writer *writer, const char *name, gint64 minor)
   if (minor == QM_AMOUNT_UNSTATED)
     return;
   text = qm_minor_to_text (minor, writer->quote->currency);
-  put_text (writer, name, text);
+  put_member (writer, name, text);
 }
 
 static void
@@ -57,7 +57,7 @@ put_date (Writer *writer, const char *name, QmDate date)
     text = g_strdup_printf ("%04d-%02d", date.year, date.month);
   else
     text = qm_read_date_text (date);
-  put_text (writer, name, text);
+  put_member (writer, name, text);
 }
 
 static void
@@ -72,7 +72,7 @@ put_time (Writer *writer, const char *name, gint64 seconds)
   if (time == NULL)
     return;
   text = g_date_time_format (time, "%Y-%m-%dT%H:%M:%SZ");
-  put_text (writer, name, text);
+  put_member (writer, name, text);
 }
 
 static void
@@ -80,7 +80,7 @@ put_asks (Writer *writer, const char *name, guint asks)
 {
   g_autofree char *text = qm_asks_to_text (asks);
 
-  put_text (writer, name, text);
+  put_member (writer, name, text);
 }
 
 static json_t *
@@ -88,12 +88,12 @@ line_to_json (const QmQuote *quote, const QmQuoteLine *line)
 {
   Writer writer = { quote, json_object () };
 
-  put_text (&writer, "role", qm_line_role_name (line->role));
-  put_text (&writer, "number", line->number);
-  put_text (&writer, "part_number", line->part_number);
-  put_text (&writer, "description", line->description);
+  put_member (&writer, "role", qm_line_role_name (line->role));
+  put_member (&writer, "number", line->number);
+  put_member (&writer, "part_number", line->part_number);
+  put_member (&writer, "description", line->description);
   put_micros (&writer, "quantity", line->quantity_micros);
-  put_text (&writer, "unit", line->unit);
+  put_member (&writer, "unit", line->unit);
   put_micros (&writer, "price", line->price_micros);
   if (line->base_quantity_micros != QM_MICROS_PER_UNIT)
     put_micros (&writer, "base_quantity", line->base_quantity_micros);
@@ -102,12 +102,12 @@ line_to_json (const QmQuote *quote, const QmQuoteLine *line)
   if (line->charge_minor != 0)
     put_minor (&writer, "charge", line->charge_minor);
   put_minor (&writer, "total", line->total_minor);
-  put_text (&writer, "match", qm_match_state_name (line->match));
-  put_text (&writer, "item", line->item);
+  put_member (&writer, "match", qm_match_state_name (line->match));
+  put_member (&writer, "item", line->item);
   if (line->gpus != 0)
     json_object_set_new (writer.object, "gpus", json_integer (line->gpus));
-  put_text (&writer, "candidates", line->candidates);
-  put_text (&writer, "thing", qm_line_thing_name (line->thing));
+  put_member (&writer, "candidates", line->candidates);
+  put_member (&writer, "thing", qm_line_thing_name (line->thing));
   put_asks (&writer, "asked", line->asked);
   put_asks (&writer, "answered", line->answered);
   return writer.object;
@@ -118,9 +118,9 @@ finding_to_json (const QmFinding *finding)
 {
   Writer writer = { NULL, json_object () };
 
-  put_text (&writer, "level", qm_json_finding_levels[finding->level]);
-  put_text (&writer, "place", finding->place);
-  put_text (&writer, "message", finding->message);
+  put_member (&writer, "level", qm_json_finding_levels[finding->level]);
+  put_member (&writer, "place", finding->place);
+  put_member (&writer, "message", finding->message);
   return writer.object;
 }
 
@@ -145,14 +145,14 @@ quote_to_json (const QmQuote *quote)
 {
   Writer writer = { quote, json_object () };
 
-  put_text (&writer, "vendor", quote->vendor);
-  put_text (&writer, "number", quote->number);
-  put_text (&writer, "alternative", quote->alternative);
-  put_text (&writer, "supersedes", quote->supersedes);
-  put_text (&writer, "note", quote->note);
-  put_text (&writer, "currency", quote->currency);
-  put_text (&writer, "kind", qm_price_kind_name (quote->kind));
-  put_text (&writer, "unit", qm_price_unit_name (quote->unit));
+  put_member (&writer, "vendor", quote->vendor);
+  put_member (&writer, "number", quote->number);
+  put_member (&writer, "alternative", quote->alternative);
+  put_member (&writer, "supersedes", quote->supersedes);
+  put_member (&writer, "note", quote->note);
+  put_member (&writer, "currency", quote->currency);
+  put_member (&writer, "kind", qm_price_kind_name (quote->kind));
+  put_member (&writer, "unit", qm_price_unit_name (quote->unit));
   put_date (&writer, "issued_on", quote->issued_on);
   put_date (&writer, "valid_from", quote->valid_from);
   put_date (&writer, "valid_until", quote->valid_until);
@@ -164,9 +164,9 @@ quote_to_json (const QmQuote *quote)
   put_minor (&writer, "charge", quote->charge_minor);
   put_minor (&writer, "tax", quote->tax_minor);
   put_minor (&writer, "payable", quote->payable_minor);
-  put_text (&writer, "origin", qm_quote_origin_name (quote->origin));
-  put_text (&writer, "source", quote->source);
-  put_text (&writer, "sha256", quote->sha256);
+  put_member (&writer, "origin", qm_quote_origin_name (quote->origin));
+  put_member (&writer, "source", quote->source);
+  put_member (&writer, "sha256", quote->sha256);
   put_time (&writer, "read_at", quote->read_at);
   put_asks (&writer, "asked", quote->asked);
   put_asks (&writer, "answered", quote->answered);

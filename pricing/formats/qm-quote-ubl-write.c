@@ -184,21 +184,16 @@ write_line (Writer *writer, const QmQuoteLine *line, guint row)
   write_item (writer, line);
 }
 
-static const QmQuoteLine *
-line_at (const QmQuote *quote, guint i)
-{
-  return g_ptr_array_index (quote->lines, i);
-}
-
 /* The parts of the line at `of`, which stand behind it. */
 static void
 write_parts (Writer *writer, guint of, guint end)
 {
   for (guint i = of + 1;
-       i < end && line_at (writer->quote, i)->role == QM_LINE_PART; i++)
+       i < end && qm_quote_line_at (writer->quote, i)->role == QM_LINE_PART;
+       i++)
     {
       open_element (writer, "SubLineItem");
-      write_line (writer, line_at (writer->quote, i), i + 1);
+      write_line (writer, qm_quote_line_at (writer->quote, i), i + 1);
       close_element (writer, "SubLineItem");
     }
 }
@@ -210,10 +205,10 @@ write_companions (
     Writer *writer, guint first, guint end, QmLineRole role, const char *name)
 {
   for (guint i = first + 1; i < end; i++)
-    if (line_at (writer->quote, i)->role == role)
+    if (qm_quote_line_at (writer->quote, i)->role == role)
       {
         open_element (writer, name);
-        write_line (writer, line_at (writer->quote, i), i + 1);
+        write_line (writer, qm_quote_line_at (writer->quote, i), i + 1);
         write_parts (writer, i, end);
         close_element (writer, name);
       }
@@ -222,7 +217,7 @@ write_companions (
 static void
 write_quotation_line (Writer *writer, guint first, guint end)
 {
-  const QmQuoteLine *line = line_at (writer->quote, first);
+  const QmQuoteLine *line = qm_quote_line_at (writer->quote, first);
   g_autofree char *counted = g_strdup_printf ("%u", first + 1);
 
   open_element (writer, "QuotationLine");
@@ -248,8 +243,9 @@ write_lines (Writer *writer)
 
   for (guint i = 0, end; i < lines->len; i = end)
     {
-      for (end = i + 1; end < lines->len
-                        && line_at (writer->quote, end)->role != QM_LINE_QUOTED;
+      for (end = i + 1;
+           end < lines->len
+           && qm_quote_line_at (writer->quote, end)->role != QM_LINE_QUOTED;
            end++)
         ;
       write_quotation_line (writer, i, end);
@@ -358,7 +354,8 @@ date_of_issue (const QmQuote *quote)
 static const char *
 find_obstacle (const QmQuote *quote, QmDate issued_on, gint64 payable)
 {
-  if (quote->lines->len == 0 || line_at (quote, 0)->role != QM_LINE_QUOTED)
+  if (quote->lines->len == 0
+      || qm_quote_line_at (quote, 0)->role != QM_LINE_QUOTED)
     return _ ("A UBL quotation needs a line.");
   if (!qm_currency_valid (quote->currency))
     return _ ("A UBL quotation needs a currency.");

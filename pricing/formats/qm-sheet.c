@@ -164,13 +164,6 @@ is_full (const QmSheet *sheet)
   return sheet->max_rows > 0 && sheet->rows->len > sheet->max_rows;
 }
 
-static gboolean
-refuse (GError **error, QmReadError code, const char *message)
-{
-  g_set_error_literal (error, QM_READ_ERROR, (int) code, message);
-  return FALSE;
-}
-
 /* Ends the last row with a line break, which does not end it where a quotation
  * mark is open: FALSE then. */
 static gboolean
@@ -205,20 +198,20 @@ feed (QmSheet *sheet,
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
         return FALSE;
       if (csv_parse (parser, text + at, n, cell_cb, row_cb, sheet) != n)
-        return refuse (error, QM_READ_ERROR_MALFORMED,
-                       _ ("The rows cannot be told apart."));
+        return qm_read_refuse (error, QM_READ_ERROR_MALFORMED,
+                               _ ("The rows cannot be told apart."));
       if (sheet->too_wide && sheet->max_rows == 0)
-        return refuse (error, QM_READ_ERROR_TOO_LARGE,
-                       _ ("A row has too many columns."));
+        return qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                               _ ("A row has too many columns."));
       if (sheet->rows->len > QM_SHEET_MAX_ROWS + 1)
-        return refuse (error, QM_READ_ERROR_TOO_LARGE,
-                       _ ("There are too many rows."));
+        return qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                               _ ("There are too many rows."));
     }
   if (!is_full (sheet) && !end_last_row (sheet, parser) && sheet->max_rows == 0)
     return sheet->too_wide
-               ? refuse (error, QM_READ_ERROR_TOO_LARGE,
-                         _ ("A row has too many columns."))
-               : refuse (
+               ? qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                                 _ ("A row has too many columns."))
+               : qm_read_refuse (
                    error, QM_READ_ERROR_MALFORMED,
                    _ ("A quotation mark that opens a cell is never closed."));
   return TRUE;
@@ -249,7 +242,8 @@ qm_sheet_new (const char *text,
   g_array_append_val (sheet->rows, none);
   if (csv_init (&parser, CSV_REPALL_NL) != 0)
     {
-      refuse (error, QM_READ_ERROR_TOO_LARGE, _ ("There is no memory left."));
+      qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                      _ ("There is no memory left."));
       return NULL;
     }
   csv_set_delim (&parser, (unsigned char) delimiter);

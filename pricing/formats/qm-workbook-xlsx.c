@@ -65,7 +65,7 @@ is_true (const xmlNode *node, const char *attribute)
 
 /* A whole number of an attribute; `otherwise` where it is none. */
 static guint64
-number_of (const xmlNode *node, const char *attribute, guint64 otherwise)
+number_attribute (const xmlNode *node, const char *attribute, guint64 otherwise)
 {
   g_autofree char *text = qm_xml_attribute (node, attribute);
   guint64 number;
@@ -116,7 +116,7 @@ parse_other (Xlsx *xlsx, const char *kind, GError **error)
 /* The text of a string, in pieces of different looks; how it is spoken is not a
  * part of it. */
 static char *
-text_of (const xmlNode *string)
+text_of_string (const xmlNode *string)
 {
   GString *text = g_string_new (NULL);
 
@@ -149,7 +149,7 @@ read_strings (Xlsx *xlsx, GError **error)
   for (xmlNode *node = xmlDocGetRootElement (document)->children; node != NULL;
        node = node->next)
     if (is (node, "si"))
-      g_ptr_array_add (xlsx->strings, text_of (node));
+      g_ptr_array_add (xlsx->strings, text_of_string (node));
   xmlFreeDoc (document);
   return TRUE;
 }
@@ -161,7 +161,8 @@ find_format (const xmlNode *own, guint id)
   xmlNode *node = own != NULL ? own->children : NULL;
 
   for (; node != NULL; node = node->next)
-    if (is (node, "numFmt") && number_of (node, "numFmtId", G_MAXUINT) == id)
+    if (is (node, "numFmt")
+        && number_attribute (node, "numFmtId", G_MAXUINT) == id)
       {
         g_autofree char *code = qm_xml_attribute (node, "formatCode");
 
@@ -192,7 +193,7 @@ read_styles (Xlsx *xlsx, GError **error)
     if (is (node, "xf"))
       {
         QmNumberFormat format =
-            find_format (own, (guint) number_of (node, "numFmtId", 0));
+            find_format (own, (guint) number_attribute (node, "numFmtId", 0));
 
         g_array_append_val (xlsx->formats, format);
       }
@@ -217,7 +218,7 @@ read_column (const char *text, guint *column)
 static QmNumberFormat
 format_of (const Xlsx *xlsx, const xmlNode *cell)
 {
-  guint64 style = number_of (cell, "s", 0);
+  guint64 style = number_attribute (cell, "s", 0);
 
   return style < xlsx->formats->len
              ? g_array_index (xlsx->formats, QmNumberFormat, style)
@@ -269,7 +270,7 @@ take_cell (Place *place, const xmlNode *cell, GError **error)
 
   if (g_strcmp0 (type, "inlineStr") == 0)
     text = own =
-        child (cell, "is") != NULL ? text_of (child (cell, "is")) : NULL;
+        child (cell, "is") != NULL ? text_of_string (child (cell, "is")) : NULL;
   else if (value == NULL && child (cell, "f") != NULL)
     /* What it comes to nobody has said. */
     text = "?";
@@ -317,9 +318,9 @@ read_hidden (Place *place, const xmlNode *columns)
        node = node->next)
     if (is (node, "col") && is_true (node, "hidden"))
       {
-        guint64 last = number_of (node, "max", 0);
+        guint64 last = number_attribute (node, "max", 0);
 
-        for (guint64 i = number_of (node, "min", 1);
+        for (guint64 i = number_attribute (node, "min", 1);
              i >= 1 && i <= MIN (last, QM_SHEET_MAX_COLUMNS); i++)
           place->hidden[i - 1] = TRUE;
       }
@@ -345,7 +346,7 @@ read_sheet (Xlsx *xlsx, const char *part, const char *name, GError **error)
        row = row->next)
     if (is (row, "row"))
       {
-        place.row = (guint) MAX (number_of (row, "r", next + 1), 1) - 1;
+        place.row = (guint) MAX (number_attribute (row, "r", next + 1), 1) - 1;
         place.column = 0;
         next = place.row + 1;
         if (!is_true (row, "hidden"))

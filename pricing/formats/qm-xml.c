@@ -197,7 +197,7 @@ qm_xml_is (const xmlNode *node, const char *namespace, const char *name)
 }
 
 static xmlNode *
-find (xmlNode *node, const char *namespace, const char *name)
+find_sibling (xmlNode *node, const char *namespace, const char *name)
 {
   while (node != NULL && !qm_xml_is (node, namespace, name))
     node = node->next;
@@ -207,17 +207,17 @@ find (xmlNode *node, const char *namespace, const char *name)
 xmlNode *
 qm_xml_child (const xmlNode *node, const char *namespace, const char *name)
 {
-  return node != NULL ? find (node->children, namespace, name) : NULL;
+  return node != NULL ? find_sibling (node->children, namespace, name) : NULL;
 }
 
 xmlNode *
 qm_xml_next (const xmlNode *node, const char *namespace, const char *name)
 {
-  return find (node->next, namespace, name);
+  return find_sibling (node->next, namespace, name);
 }
 
 static char *
-take_text (xmlChar *content)
+take_stripped (xmlChar *content)
 {
   char *text = NULL;
 
@@ -234,13 +234,13 @@ take_text (xmlChar *content)
 char *
 qm_xml_text (const xmlNode *node)
 {
-  return node != NULL ? take_text (xmlNodeGetContent (node)) : NULL;
+  return node != NULL ? take_stripped (xmlNodeGetContent (node)) : NULL;
 }
 
 char *
 qm_xml_attribute (const xmlNode *node, const char *name)
 {
   return node != NULL
-             ? take_text (xmlGetNoNsProp (node, (const xmlChar *) name))
+             ? take_stripped (xmlGetNoNsProp (node, (const xmlChar *) name))
              : NULL;
 }

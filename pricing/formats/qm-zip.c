@@ -62,18 +62,12 @@ read32 (const guint8 *at)
 }
 
 static gboolean
-refuse (GError **error, QmReadError code, const char *message)
-{
-  g_set_error_literal (error, QM_READ_ERROR, (int) code, message);
-  return FALSE;
-}
-
-static gboolean
 refuse_broken (GError **error)
 {
-  return refuse (error, QM_READ_ERROR_MALFORMED,
-                 _ ("The file is damaged, or was cut off: it does not hang "
-                    "together as a zip archive."));
+  return qm_read_refuse (
+      error, QM_READ_ERROR_MALFORMED,
+      _ ("The file is damaged, or was cut off: it does not hang "
+         "together as a zip archive."));
 }
 
 /* Where the end of the list is told; a comment may follow. */
@@ -135,8 +129,8 @@ read_list (QmZip *zip, GError **error)
   n = read16 (end + 10);
   at = read32 (end + 16);
   if (n > QM_ZIP_MAX_MEMBERS)
-    return refuse (error, QM_READ_ERROR_TOO_LARGE,
-                   _ ("The archive has too many files."));
+    return qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                           _ ("The archive has too many files."));
   for (guint i = 0; i < n; i++)
     {
       gsize length = at < zip->size ? take_entry (zip, at) : 0;
@@ -219,8 +213,8 @@ inflate_all (GByteArray *into,
   int result;
 
   if (inflateInit2 (&stream, -MAX_WBITS) != Z_OK)
-    return refuse (error, QM_READ_ERROR_TOO_LARGE,
-                   _ ("There is no memory left."));
+    return qm_read_refuse (error, QM_READ_ERROR_TOO_LARGE,
+                           _ ("There is no memory left."));
   do
     {
       stream.next_out = piece;
@@ -245,9 +239,10 @@ unpack (GByteArray *into,
         GError **error)
 {
   if ((member->flags & (ENCRYPTED | ENCRYPTED_STRONGLY)) != 0)
-    return refuse (error, QM_READ_ERROR_KIND,
-                   _ ("The file is protected by a password. Save it without "
-                      "one, and import that."));
+    return qm_read_refuse (
+        error, QM_READ_ERROR_KIND,
+        _ ("The file is protected by a password. Save it without "
+           "one, and import that."));
   if (packed == NULL)
     return refuse_broken (error);
   if (member->unpacked > most)
@@ -255,9 +250,9 @@ unpack (GByteArray *into,
   if (member->method == DEFLATED)
     return inflate_all (into, packed, member->packed, most, error);
   if (member->method != STORED || member->packed != member->unpacked)
-    return refuse (error, QM_READ_ERROR_KIND,
-                   _ ("The file is packed in a way that no spreadsheet "
-                      "program uses."));
+    return qm_read_refuse (error, QM_READ_ERROR_KIND,
+                           _ ("The file is packed in a way that no spreadsheet "
+                              "program uses."));
   g_byte_array_append (into, packed, (guint) member->packed);
   return TRUE;
 }

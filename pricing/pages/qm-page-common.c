@@ -4,6 +4,7 @@
 
 #include "data/money.h"
 #include "pricing/pages/qm-page-text.h"
+#include "pricing/qm-amount.h"
 
 #include <string.h>
 
@@ -59,6 +60,16 @@ qm_stated_price_free (QmStatedPrice *price)
   g_free (price->mpn);
   g_free (price->url);
   g_free (price);
+}
+
+void
+qm_stated_price_set_currency (QmStatedPrice *price, const char *text)
+{
+  char currency[4];
+
+  if (text != NULL && qm_amount_parse_currency (text, currency)
+      && currency[0] != '\0')
+    memcpy (price->currency, currency, 4);
 }
 
 static void
@@ -264,4 +275,20 @@ qm_page_names_alike (const char *a, const char *b)
         common += strstr (y, words[i]) != NULL;
       }
   return n >= 2 && common * 3 >= n * 2;
+}
+
+char *
+qm_page_json_text (const json_t *value)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (json_is_string (value))
+    return qm_page_one_line_unescaped (json_string_value (value), 500);
+  if (json_is_integer (value))
+    return g_strdup_printf ("%" JSON_INTEGER_FORMAT,
+                            json_integer_value (value));
+  if (json_is_real (value))
+    return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.15g",
+                                      json_real_value (value)));
+  return NULL;
 }

@@ -339,7 +339,7 @@ fill_words (QmPageOffer *offer, const Statement *statement)
 }
 
 static void
-refuse (Judge *judge, const char *reason)
+decide_nothing (Judge *judge, const char *reason)
 {
   judge->offer->method = QM_PAGE_NOTHING;
   judge->offer->reason = g_strdup (reason);
@@ -348,8 +348,9 @@ refuse (Judge *judge, const char *reason)
 static void
 refuse_contradiction (Judge *judge)
 {
-  refuse (judge, _ ("what the page states for programs and what it shows to "
-                    "people are different prices"));
+  decide_nothing (judge,
+                  _ ("what the page states for programs and what it shows to "
+                     "people are different prices"));
 }
 
 /* The currency of the amounts: the statement's, the one that is seen, or that
@@ -439,7 +440,7 @@ accept (Judge *judge, const Statement *statement, gint64 micros)
       offer->price_micros = QM_AMOUNT_UNSTATED;
       offer->currency[0] = '\0';
       offer->confirmed = FALSE;
-      refuse (judge, _ ("the page names two currencies for its price"));
+      decide_nothing (judge, _ ("the page names two currencies for its price"));
     }
 }
 
@@ -528,14 +529,17 @@ decide_by_sight (Judge *judge)
   for (guint i = 0; i < N_STATEMENTS; i++)
     several = several || judge->statements[i].several;
   if (several)
-    refuse (judge, _ ("the page names several prices and does not say which "
-                      "one is its product’s"));
+    decide_nothing (judge,
+                    _ ("the page names several prices and does not say which "
+                       "one is its product’s"));
   else if (seen == NULL || judge->page->heading == NULL)
-    refuse (judge, judge->page->cut
-                       ? _ ("the page nests too deeply to be read to its end")
-                       : _ ("the page names no price"));
+    decide_nothing (judge,
+                    judge->page->cut
+                        ? _ ("the page nests too deeply to be read to its end")
+                        : _ ("the page names no price"));
   else if (!is_product_page (judge) || !is_clear_sight (judge))
-    refuse (judge, _ ("the page does not say clearly what a product costs"));
+    decide_nothing (judge,
+                    _ ("the page does not say clearly what a product costs"));
   else
     accept (judge, NULL, seen->micros);
 }
@@ -567,8 +571,9 @@ decide_by_statement (Judge *judge, const Statement *statement)
   else if (!seen && statements_differ (judge))
     refuse_contradiction (judge);
   else if (is_gone (judge, statement))
-    refuse (judge, _ ("the page shows no price, and what it states for "
-                      "programs is of something that is not to be had"));
+    decide_nothing (judge,
+                    _ ("the page shows no price, and what it states for "
+                       "programs is of something that is not to be had"));
   else
     accept (judge, statement, statement->micros);
 }

@@ -51,7 +51,7 @@ member (json_t *object, const char *name)
 /* A string or number, the first of several, or the name of an object.
  * (transfer full) (nullable) */
 static char *
-text_of (json_t *value)
+text_of_value (json_t *value)
 {
   for (int i = 0; i < 4 && value != NULL; i++)
     {
@@ -68,25 +68,13 @@ text_of (json_t *value)
       else
         break;
     }
-  if (json_is_string (value))
-    return qm_page_one_line_unescaped (json_string_value (value), 500);
-  if (json_is_integer (value))
-    return g_strdup_printf ("%" JSON_INTEGER_FORMAT,
-                            json_integer_value (value));
-  if (json_is_real (value))
-    {
-      char buffer[G_ASCII_DTOSTR_BUF_SIZE];
-
-      return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.15g",
-                                        json_real_value (value)));
-    }
-  return NULL;
+  return qm_page_json_text (value);
 }
 
 static char *
 member_text (json_t *object, const char *name)
 {
-  return text_of (member (object, name));
+  return text_of_value (member (object, name));
 }
 
 static gboolean
@@ -128,7 +116,7 @@ resolve (Reader *reader, json_t *value)
 static void
 set_price_text (QmStatedPrice *price, json_t *value)
 {
-  g_autofree char *text = text_of (value);
+  g_autofree char *text = text_of_value (value);
   char currency[4];
   gint64 micros, other;
 
@@ -141,16 +129,13 @@ set_price_text (QmStatedPrice *price, json_t *value)
 }
 
 static void
-set_currency (QmStatedPrice *price, json_t *object)
+set_ld_currency (QmStatedPrice *price, json_t *object)
 {
   g_autofree char *text = member_text (object, "priceCurrency");
-  char currency[4];
 
   if (text == NULL)
     text = member_text (object, "currency");
-  if (text != NULL && qm_amount_parse_currency (text, currency)
-      && currency[0] != '\0')
-    memcpy (price->currency, currency, 4);
+  qm_stated_price_set_currency (price, text);
 }
 
 /* A price that is not what one pays: struck through, of a kilogram, of a
@@ -233,7 +218,7 @@ set_specification (Reader *reader,
     return;
   set_tax (price, value);
   if (price->currency[0] == '\0')
-    set_currency (price, value);
+    set_ld_currency (price, value);
   if (price->valid_until.year == 0)
     {
       g_autofree char *until = member_text (value, "validThrough");
@@ -266,7 +251,7 @@ set_offer_words (QmStatedPrice *price, json_t *offer)
 }
 
 static void
-set_range (QmStatedPrice *price, json_t *offer)
+set_ld_range (QmStatedPrice *price, json_t *offer)
 {
   g_autofree char *high = member_text (offer, "highPrice");
   gint64 micros, other;
@@ -311,18 +296,18 @@ read_offers (Reader *reader,
         {
           price = g_ptr_array_index (product->prices, j);
           if (price->currency[0] == '\0')
-            set_currency (price, value);
+            set_ld_currency (price, value);
         }
       if (product->prices->len > before)
         return;
     }
   price = qm_stated_price_new ();
-  set_currency (price, value);
+  set_ld_currency (price, value);
   set_offer_words (price, value);
   set_tax (price, value);
   set_price_text (price, member (value, "price"));
   set_specification (reader, price, member (value, "priceSpecification"), 0);
-  set_range (price, value);
+  set_ld_range (price, value);
   if (is_beside (value))
     price->micros = QM_AMOUNT_UNSTATED;
   g_ptr_array_add (product->prices, price);

@@ -118,9 +118,7 @@ read_price (QmPage *page, GHashTable *names, const char *text)
   price->micros = micros;
   price->other_micros = other;
   memcpy (price->currency, currency, 4);
-  if (code != NULL && qm_amount_parse_currency (code, currency)
-      && currency[0] != '\0')
-    memcpy (price->currency, currency, 4);
+  qm_stated_price_set_currency (price, code);
   price->availability = qm_page_parse_availability (availability);
   g_ptr_array_add (product->prices, price);
   product->name =

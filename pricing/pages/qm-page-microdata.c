@@ -149,14 +149,11 @@ set_price (QmStatedPrice *price, const xmlNode *node, gint64 *micros_out)
 }
 
 static void
-set_currency (QmStatedPrice *price, const xmlNode *node)
+set_microdata_currency (QmStatedPrice *price, const xmlNode *node)
 {
   g_autofree char *value = value_of (node);
-  char currency[4];
 
-  if (value != NULL && qm_amount_parse_currency (value, currency)
-      && currency[0] != '\0')
-    memcpy (price->currency, currency, 4);
+  qm_stated_price_set_currency (price, value);
 }
 
 static void
@@ -184,7 +181,7 @@ read_offer_property (QmStatedPrice *price,
   else if (is_property (property, "highPrice"))
     set_price (price, node, &price->high_micros);
   else if (is_property (property, "priceCurrency"))
-    set_currency (price, node);
+    set_microdata_currency (price, node);
   else if (is_property (property, "availability"))
     {
       g_autofree char *value = value_of (node);

@@ -6,6 +6,7 @@
 
 #include "pricing/pages/qm-page.h"
 
+#include <jansson.h>
 #include <libxml/HTMLparser.h>
 #include <string.h>
 
@@ -109,6 +110,10 @@ QmStatedProduct *qm_page_add_product (QmPage *page, QmPageMethod method);
 QmStatedPrice *qm_stated_price_new (void);
 void qm_stated_price_free (QmStatedPrice *price);
 
+/* Takes the currency that a text names; one that names none, or NULL, changes
+ * nothing. */
+void qm_stated_price_set_currency (QmStatedPrice *price, const char *text);
+
 /* A price as data states it: a plain decimal, or as people write it.  Where
  * a group of three could be decimals, `other` is the other reading. */
 gboolean qm_page_parse_price (const char *text,
@@ -118,6 +123,9 @@ gboolean qm_page_parse_price (const char *text,
 
 /* Availability as an address or a name, "https://schema.org/InStock". */
 QmAvailability qm_page_parse_availability (const char *text);
+
+/* A text or number of JSON as it stands; NULL of all else.  (transfer full) */
+char *qm_page_json_text (const json_t *value);
 
 /* A date or date and time; the date alone counts. */
 QmDate qm_page_parse_date (const char *text);

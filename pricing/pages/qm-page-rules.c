@@ -321,7 +321,7 @@ message_of (const xmlError *problem)
 
 /* What is wrong, as those are told who read one file. */
 static void
-tell (const QmError *problem, const char *name, GError **error)
+tell_of_rules (const QmError *problem, const char *name, GError **error)
 {
   if (problem->line > 0)
     /* Translators: a file, a line and what is wrong there. */
@@ -334,7 +334,7 @@ tell (const QmError *problem, const char *name, GError **error)
 }
 
 static QmPageRules *
-parse (const char *text, gsize length, const char *name, QmError *error)
+parse_rules (const char *text, gsize length, const char *name, QmError *error)
 {
   const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING
                       | XML_PARSE_NOCDATA;
@@ -382,15 +382,15 @@ qm_page_rules_parse (const char *text,
 
   g_return_val_if_fail (text != NULL && name != NULL, NULL);
 
-  rules = parse (text, length, name, &problem);
+  rules = parse_rules (text, length, name, &problem);
   if (rules == NULL)
-    tell (&problem, name, error);
+    tell_of_rules (&problem, name, error);
   return rules;
 }
 
 /* A file that waits, or never ends, is none. */
 static gboolean
-read_file (const char *path, char **text, size_t *length, QmError *error)
+read_rules_file (const char *path, char **text, size_t *length, QmError *error)
 {
   return qm_text_read_bytes (path, FILE_BYTES_MAX, text, length, error)
          == QM_OK;
@@ -406,9 +406,9 @@ qm_page_rules_load (const char *path, GError **error)
 
   g_return_val_if_fail (path != NULL, NULL);
 
-  if (!read_file (path, &text, &length, &problem))
+  if (!read_rules_file (path, &text, &length, &problem))
     {
-      tell (&problem, path, error);
+      tell_of_rules (&problem, path, error);
       return NULL;
     }
   rules = qm_page_rules_parse (text, length, path, error);
@@ -429,9 +429,9 @@ add_file (QmPageRules *rules, const char *folder, GArray *problems)
 
   if (!qm_file_exists (path))
     return;
-  if (read_file (path, &text, &length, &problem))
+  if (read_rules_file (path, &text, &length, &problem))
     {
-      more = parse (text, length, path, &problem);
+      more = parse_rules (text, length, path, &problem);
       free (text);
     }
   if (more == NULL && problems != NULL)
@@ -590,7 +590,6 @@ qm_page_apply_rules (QmPage *page, gboolean *always)
   QmStatedPrice *price;
   QmStatedProduct *product;
   g_autofree char *currency = NULL, *availability = NULL, *until = NULL;
-  char code[4];
   gboolean found = FALSE;
 
   if (site == NULL)
@@ -606,9 +605,7 @@ qm_page_apply_rules (QmPage *page, gboolean *always)
       return FALSE;
     }
   currency = evaluate_field (page, site, FIELD_CURRENCY);
-  if (currency != NULL && qm_amount_parse_currency (currency, code)
-      && code[0] != '\0')
-    memcpy (price->currency, code, 4);
+  qm_stated_price_set_currency (price, currency);
   if (price->currency[0] == '\0')
     memcpy (price->currency, site->currency, 4);
   availability = evaluate_field (page, site, FIELD_AVAILABILITY);

@@ -23,29 +23,12 @@ typedef struct
   gsize length;
 } Script;
 
-/* (transfer full) (nullable): a number or text as it stands. */
-static char *
-text_of (json_t *value)
-{
-  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
-
-  if (json_is_string (value))
-    return qm_page_one_line_unescaped (json_string_value (value), 500);
-  if (json_is_integer (value))
-    return g_strdup_printf ("%" JSON_INTEGER_FORMAT,
-                            json_integer_value (value));
-  if (json_is_real (value))
-    return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.15g",
-                                      json_real_value (value)));
-  return NULL;
-}
-
 static char *
 first_text (json_t *object, const char *const *names)
 {
   for (; *names != NULL; names++)
     {
-      char *text = text_of (json_object_get (object, *names));
+      char *text = qm_page_json_text (json_object_get (object, *names));
 
       if (text != NULL)
         return text;
@@ -54,11 +37,11 @@ first_text (json_t *object, const char *const *names)
 }
 
 static void
-add (QmPage *page,
-     const char *amount,
-     const char *currency,
-     char *name,
-     char *sku)
+add_stated_product (QmPage *page,
+                    const char *amount,
+                    const char *currency,
+                    char *name,
+                    char *sku)
 {
   gint64 micros, other;
   char code[4];
@@ -78,9 +61,7 @@ add (QmPage *page,
   price->micros = micros;
   price->other_micros = other;
   memcpy (price->currency, code, 4);
-  if (currency != NULL && qm_amount_parse_currency (currency, code)
-      && code[0] != '\0')
-    memcpy (price->currency, code, 4);
+  qm_stated_price_set_currency (price, currency);
   g_ptr_array_add (product->prices, price);
 }
 
@@ -101,8 +82,8 @@ read_items (QmPage *page, json_t *items, const char *currency)
   item = json_array_get (items, 0);
   amount = first_text (item, prices);
   own = first_text (item, currencies);
-  add (page, amount, own != NULL ? own : currency, first_text (item, names),
-       first_text (item, ids));
+  add_stated_product (page, amount, own != NULL ? own : currency,
+                      first_text (item, names), first_text (item, ids));
 }
 
 /* {detail: {products: [...]}} or {items: [...]} */
@@ -137,7 +118,7 @@ read_view (QmPage *page, json_t *object)
 
   if (json_is_array (ids) && json_array_size (ids) > 1)
     return;
-  add (page, amount, currency, first_text (object, names), NULL);
+  add_stated_product (page, amount, currency, first_text (object, names), NULL);
 }
 
 /* Whether words shortly before say that an object is about a list. */
@@ -222,7 +203,7 @@ read_shopify (QmPage *page, json_t *product)
   }
   amount = hundredths (price);
   if (amount != NULL)
-    add (page, amount, NULL, first_text (product, names), NULL);
+    add_stated_product (page, amount, NULL, first_text (product, names), NULL);
 }
 
 static void

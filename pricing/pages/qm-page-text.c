@@ -120,7 +120,7 @@ has_high_bytes (const guint8 *bytes, gsize size)
 
 /* Converts as much as there is; what cannot be becomes U+FFFD. */
 static char *
-convert (const guint8 *bytes, gsize size, const char *name, gsize *length)
+convert_bytes (const guint8 *bytes, gsize size, const char *name, gsize *length)
 {
   GIConv iconv = g_iconv_open ("UTF-8", name);
   GString *out = g_string_sized_new (size + 16);
@@ -222,7 +222,7 @@ qm_page_to_utf8 (const guint8 *bytes,
       *length = size;
     }
   else
-    text = convert (bytes, size, name, length);
+    text = convert_bytes (bytes, size, name, length);
   return make_valid (text, length);
 }
 

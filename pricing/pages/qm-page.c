@@ -79,7 +79,7 @@ page_new (const QmPageContext *context)
 /* Builds the tree.  libxml2's own limits stay on: elements deeper than 256 end
  * the page there. */
 static gboolean
-parse (QmPage *page, const char *text, gsize length, GError **error)
+parse_page (QmPage *page, const char *text, gsize length, GError **error)
 {
   const int options = HTML_PARSE_RECOVER | HTML_PARSE_NOERROR
                       | HTML_PARSE_NOWARNING | HTML_PARSE_NONET
@@ -181,7 +181,7 @@ qm_page_read (const guint8 *bytes,
                                        : _ ("this is not an HTML page"));
       return NULL;
     }
-  if (!parse (page, text, length, error))
+  if (!parse_page (page, text, length, error))
     return NULL;
   for (guint i = 0; i < G_N_ELEMENTS (readers); i++)
     {

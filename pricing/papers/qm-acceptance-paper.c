@@ -33,10 +33,10 @@ gpus_of (const QmAcceptanceTraining *training, const QmCatalog *catalog)
 }
 
 static void
-add_row (QmPaperTable *table,
-         const QmAcceptance *acceptance,
-         const QmAcceptanceTraining *training,
-         const QmCatalog *catalog)
+add_acceptance_row (QmPaperTable *table,
+                    const QmAcceptance *acceptance,
+                    const QmAcceptanceTraining *training,
+                    const QmCatalog *catalog)
 {
   const QmModel *model = qm_catalog_model (catalog, training->model);
   QmPaperCell *cells =
@@ -89,7 +89,7 @@ qm_paper_add_acceptance (QmPaper *paper,
   table = qm_paper_add_table (paper, _ ("Acceptance"), heads);
   qm_paper_table_set_words (table, (const guint[]){ 1, 2, 0 });
   for (size_t i = 0; i < acceptance->n; i++)
-    add_row (table, acceptance, &acceptance->trainings[i], catalog);
+    add_acceptance_row (table, acceptance, &acceptance->trainings[i], catalog);
   qm_paper_add (paper, QM_PAPER_TEXT,
                 acceptance->n > 0 && acceptance->trainings[0].gpu[0] != '\0'
                     ? _ ("The guaranteed rate is the low end of what is "

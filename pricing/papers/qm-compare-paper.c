@@ -26,27 +26,12 @@ typedef struct
   QmPaperTable *table;
 } Maker;
 
-static gboolean
-is_stated (gint64 amount)
-{
-  return amount != QM_AMOUNT_UNSTATED;
-}
-
-static char *
-name_of (const QmComparedQuote *compared)
-{
-  const QmQuote *quote = compared->quote;
-
-  return qm_quote_title (quote->vendor, quote->number, quote->alternative,
-                         quote->source);
-}
-
 static void
 set_amount (const Maker *maker, QmPaperCell *cell, gint64 minor)
 {
   const char *currency = maker->comparison->terms.currency;
 
-  if (is_stated (minor))
+  if (qm_amount_is_stated (minor))
     qm_paper_cell_set (cell, qm_minor_for_people (minor, currency),
                        qm_minor_to_text (minor, currency));
 }
@@ -84,9 +69,9 @@ add_payable (const Maker *maker)
       gint64 payable = quote->payable_minor;
 
       qm_quote_totals_compute (quote, &totals);
-      if (!is_stated (payable))
+      if (!qm_amount_is_stated (payable))
         payable = totals.payable_minor;
-      if (is_stated (payable) && qm_currency_valid (quote->currency))
+      if (qm_amount_is_stated (payable) && qm_currency_valid (quote->currency))
         qm_paper_cell_set (&cells[i + 1],
                            qm_minor_for_people (payable, quote->currency),
                            NULL);
@@ -227,7 +212,7 @@ add_totals (const Maker *maker)
     if (comparison->quotes[i].net_derived)
       add_remark (&cells[i + 1], _ ("tax taken off"));
   for (guint i = 0; i < comparison->n_quotes; i++)
-    taxed = taxed || is_stated (comparison->quotes[i].tax_minor);
+    taxed = taxed || qm_amount_is_stated (comparison->quotes[i].tax_minor);
   if (taxed)
     {
       cells = qm_paper_table_add_row (maker->table, QM_ROW_PLAIN, _ ("Tax"));
@@ -353,7 +338,7 @@ add_added (const Maker *maker)
 }
 
 static void
-add_trainings (const Maker *maker)
+add_compared_trainings (const Maker *maker)
 {
   if (maker->comparison->trainings->len == 0)
     return;
@@ -477,7 +462,7 @@ add_best (const Maker *maker)
       for (guint j = 0; j < comparison->n_quotes; j++)
         if ((measure->winners & 1u << j) != 0)
           {
-            g_autofree char *name = name_of (&comparison->quotes[j]);
+            g_autofree char *name = qm_compared_title (&comparison->quotes[j]);
 
             g_string_append_printf (names, "%s%s", names->len > 0 ? "; " : "",
                                     name);
@@ -540,7 +525,7 @@ add_common_notes (const Maker *maker)
 static void
 add_notes_of (const Maker *maker, const QmComparedQuote *compared)
 {
-  g_autofree char *name = name_of (compared);
+  g_autofree char *name = qm_compared_title (compared);
   g_autofree char *lacks = lacks_text (
       compared->lacks & (1u << QM_PART_GPUS | 1u << QM_PART_SERVER));
   guint n_open = qm_quote_n_open (compared->quote);
@@ -593,13 +578,13 @@ qm_compare_paper_new (const QmQuoteComparison *comparison)
   maker.paper = qm_paper_new (_ ("Comparison of Quotes"), date);
   g_ptr_array_add (heads, g_strdup (comparison->terms.currency));
   for (guint i = 0; i < comparison->n_quotes; i++)
-    g_ptr_array_add (heads, name_of (&comparison->quotes[i]));
+    g_ptr_array_add (heads, qm_compared_title (&comparison->quotes[i]));
   g_ptr_array_add (heads, NULL);
   maker.table = qm_paper_add_table (maker.paper, _ ("Comparison"),
                                     (const char *const *) heads->pdata);
   add_totals (&maker);
   add_offered (&maker);
-  add_trainings (&maker);
+  add_compared_trainings (&maker);
   add_parts (&maker);
   add_best (&maker);
   add_notes (&maker);

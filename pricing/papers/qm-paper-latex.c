@@ -129,7 +129,7 @@ append_command (GString *out, const char *command, const char *text)
 }
 
 static void
-append_cell (GString *out, const char *text, gboolean bold)
+append_latex_cell (GString *out, const char *text, gboolean bold)
 {
   g_string_append (out, bold ? "\\textbf{" : "");
   append_escaped (out, text != NULL ? text : "–", TRUE);
@@ -137,21 +137,21 @@ append_cell (GString *out, const char *text, gboolean bold)
 }
 
 static void
-append_row (GString *out, const QmPaperRow *row, guint n_columns)
+append_latex_row (GString *out, const QmPaperRow *row, guint n_columns)
 {
   if (row->kind == QM_ROW_SECTION)
     {
       g_string_append_printf (out, "\\multicolumn{%u}{l}{", n_columns);
-      append_cell (out, row->cells[0].text, TRUE);
+      append_latex_cell (out, row->cells[0].text, TRUE);
       g_string_append (out, "} \\\\\n");
       return;
     }
   for (guint i = 0; i < n_columns; i++)
     {
       g_string_append (out, i > 0 ? " & " : "");
-      append_cell (out, row->cells[i].text,
-                   row->cells[i].best
-                       || (row->kind == QM_ROW_STRONG && i == 0));
+      append_latex_cell (out, row->cells[i].text,
+                         row->cells[i].best
+                             || (row->kind == QM_ROW_STRONG && i == 0));
     }
   g_string_append (out, " \\\\\n");
 }
@@ -222,7 +222,7 @@ measure_columns (const QmPaperTable *table, double *widths)
 }
 
 static void
-append_table (GString *out, const QmPaperTable *table)
+append_latex_table (GString *out, const QmPaperTable *table)
 {
   const guint n = table->n_columns;
   g_autofree double *widths = g_new0 (double, n);
@@ -242,11 +242,11 @@ append_table (GString *out, const QmPaperTable *table)
   for (guint i = 0; i < n; i++)
     {
       g_string_append (out, i > 0 ? " & " : "");
-      append_cell (out, table->heads[i], TRUE);
+      append_latex_cell (out, table->heads[i], TRUE);
     }
   g_string_append (out, " \\\\\n\\midrule\n\\endhead\n");
   for (guint i = 0; i < table->rows->len; i++)
-    append_row (out, &g_array_index (table->rows, QmPaperRow, i), n);
+    append_latex_row (out, &g_array_index (table->rows, QmPaperRow, i), n);
   g_string_append (out, "\\bottomrule\n\\end{longtable}}\n\n");
 }
 
@@ -275,7 +275,7 @@ qm_paper_to_latex (const QmPaper *paper)
                          in_list ? "\\end{itemize}\n\n" : "\\begin{itemize}\n");
       in_list = block->kind == QM_PAPER_ITEM;
       if (block->kind == QM_PAPER_TABLE)
-        append_table (out, block->table);
+        append_latex_table (out, block->table);
       else if (block->kind == QM_PAPER_HEADING)
         {
           g_string_append (out, "\\needroom\n");

@@ -65,7 +65,7 @@ append_paragraphs (GString *xml, const char *text)
 }
 
 static void
-append_cell (GString *xml, const QmPaperCell *cell, const char *style)
+append_ods_cell (GString *xml, const QmPaperCell *cell, const char *style)
 {
   if (cell->text == NULL && cell->number == NULL)
     {
@@ -95,7 +95,7 @@ begin_table (GString *xml, const char *name)
 }
 
 static void
-append_table (GString *xml, const QmPaperTable *table)
+append_ods_table (GString *xml, const QmPaperTable *table)
 {
   begin_table (xml, table->name);
   g_string_append_printf (xml,
@@ -105,7 +105,7 @@ append_table (GString *xml, const QmPaperTable *table)
                           "<table:table-row>",
                           MAX (table->n_columns, 2) - 1);
   for (guint i = 0; i < table->n_columns; i++)
-    append_cell (xml, &(QmPaperCell){ .text = table->heads[i] }, "section");
+    append_ods_cell (xml, &(QmPaperCell){ .text = table->heads[i] }, "section");
   g_string_append (xml, "</table:table-row>");
   for (guint i = 0; i < table->rows->len; i++)
     {
@@ -113,11 +113,11 @@ append_table (GString *xml, const QmPaperTable *table)
 
       g_string_append (xml, "<table:table-row>");
       for (guint j = 0; j < table->n_columns; j++)
-        append_cell (xml, &row->cells[j],
-                     row->kind == QM_ROW_SECTION  ? "section"
-                     : row->cells[j].best         ? "best"
-                     : row->kind == QM_ROW_STRONG ? "strong"
-                                                  : "plain");
+        append_ods_cell (xml, &row->cells[j],
+                         row->kind == QM_ROW_SECTION  ? "section"
+                         : row->cells[j].best         ? "best"
+                         : row->kind == QM_ROW_STRONG ? "strong"
+                                                      : "plain");
       g_string_append (xml, "</table:table-row>");
     }
   g_string_append (xml, "</table:table>");
@@ -127,8 +127,8 @@ static void
 append_text_row (GString *xml, const char *text, gboolean strong)
 {
   g_string_append (xml, "<table:table-row>");
-  append_cell (xml, &(QmPaperCell){ .text = (char *) text },
-               strong ? "strong" : "plain");
+  append_ods_cell (xml, &(QmPaperCell){ .text = (char *) text },
+                   strong ? "strong" : "plain");
   g_string_append (xml, "</table:table-row>");
 }
 
@@ -167,7 +167,7 @@ qm_paper_to_ods (const QmPaper *paper)
           &g_array_index (paper->blocks, QmPaperBlock, i);
 
       if (block->kind == QM_PAPER_TABLE)
-        append_table (xml, block->table);
+        append_ods_table (xml, block->table);
     }
   append_texts (xml, paper);
   g_string_append (xml, "</office:spreadsheet></office:body>"

@@ -81,7 +81,10 @@ append_heading (GString *xml, const char *style, int level, const char *text)
 }
 
 static void
-append_cell (GString *xml, const char *text, gboolean words, gboolean strong)
+append_odt_cell (GString *xml,
+                 const char *text,
+                 gboolean words,
+                 gboolean strong)
 {
   g_string_append_printf (xml,
                           "<table:table-cell table:style-name=\"box\" "
@@ -96,19 +99,20 @@ append_cell (GString *xml, const char *text, gboolean words, gboolean strong)
 }
 
 static void
-append_row (GString *xml, const QmPaperTable *table, const QmPaperRow *row)
+append_odt_row (GString *xml, const QmPaperTable *table, const QmPaperRow *row)
 {
   g_string_append (xml, "<table:table-row>");
   for (guint i = 0; i < table->n_columns; i++)
-    append_cell (xml,
-                 row->kind == QM_ROW_SECTION && i > 0 ? "" : row->cells[i].text,
-                 qm_paper_table_is_words (table, i),
-                 row->kind != QM_ROW_PLAIN || row->cells[i].best);
+    append_odt_cell (xml,
+                     row->kind == QM_ROW_SECTION && i > 0 ? ""
+                                                          : row->cells[i].text,
+                     qm_paper_table_is_words (table, i),
+                     row->kind != QM_ROW_PLAIN || row->cells[i].best);
   g_string_append (xml, "</table:table-row>");
 }
 
 static void
-append_table (GString *xml, const QmPaperTable *table)
+append_odt_table (GString *xml, const QmPaperTable *table)
 {
   g_string_append (xml, "<table:table table:name=\"");
   qm_paper_xml_append (xml, table->name);
@@ -118,11 +122,11 @@ append_table (GString *xml, const QmPaperTable *table)
                           "<table:table-header-rows><table:table-row>",
                           table->n_columns);
   for (guint i = 0; i < table->n_columns; i++)
-    append_cell (xml, table->heads[i], qm_paper_table_is_words (table, i),
-                 TRUE);
+    append_odt_cell (xml, table->heads[i], qm_paper_table_is_words (table, i),
+                     TRUE);
   g_string_append (xml, "</table:table-row></table:table-header-rows>");
   for (guint i = 0; i < table->rows->len; i++)
-    append_row (xml, table, &g_array_index (table->rows, QmPaperRow, i));
+    append_odt_row (xml, table, &g_array_index (table->rows, QmPaperRow, i));
   g_string_append (xml, "</table:table>");
 }
 
@@ -140,7 +144,7 @@ append_block (GString *xml, const QmPaperBlock *block)
       g_string_append (xml, "</text:list-item>");
       break;
     case QM_PAPER_TABLE:
-      append_table (xml, block->table);
+      append_odt_table (xml, block->table);
       break;
     case QM_PAPER_TEXT:
     default:

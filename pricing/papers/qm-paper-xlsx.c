@@ -76,7 +76,7 @@ append_place (GString *xml, guint column, guint row)
 }
 
 static void
-append_cell (
+append_xlsx_cell (
     GString *xml, const QmPaperCell *cell, guint column, guint row, int style)
 {
   g_string_append (xml, "<c r=\"");
@@ -118,8 +118,8 @@ table_sheet (const QmPaperTable *table)
   begin_sheet (xml, table->n_columns, 36, 26);
   g_string_append (xml, "<row r=\"1\">");
   for (guint i = 0; i < table->n_columns; i++)
-    append_cell (xml, &(QmPaperCell){ .text = table->heads[i] }, i, 1,
-                 STYLE_SECTION);
+    append_xlsx_cell (xml, &(QmPaperCell){ .text = table->heads[i] }, i, 1,
+                      STYLE_SECTION);
   g_string_append (xml, "</row>");
   for (guint i = 0; i < table->rows->len; i++)
     {
@@ -127,11 +127,11 @@ table_sheet (const QmPaperTable *table)
 
       g_string_append_printf (xml, "<row r=\"%u\">", i + 2);
       for (guint j = 0; j < table->n_columns; j++)
-        append_cell (xml, &row->cells[j], j, i + 2,
-                     row->kind == QM_ROW_SECTION  ? STYLE_SECTION
-                     : row->cells[j].best         ? STYLE_BEST
-                     : row->kind == QM_ROW_STRONG ? STYLE_STRONG
-                                                  : STYLE_PLAIN);
+        append_xlsx_cell (xml, &row->cells[j], j, i + 2,
+                          row->kind == QM_ROW_SECTION  ? STYLE_SECTION
+                          : row->cells[j].best         ? STYLE_BEST
+                          : row->kind == QM_ROW_STRONG ? STYLE_STRONG
+                                                       : STYLE_PLAIN);
       g_string_append (xml, "</row>");
     }
   g_string_append (xml, sheet_end);
@@ -142,7 +142,8 @@ static void
 append_text_row (GString *xml, const char *text, guint row, int style)
 {
   g_string_append_printf (xml, "<row r=\"%u\">", row);
-  append_cell (xml, &(QmPaperCell){ .text = (char *) text }, 0, row, style);
+  append_xlsx_cell (xml, &(QmPaperCell){ .text = (char *) text }, 0, row,
+                    style);
   g_string_append (xml, "</row>");
 }
 

@@ -163,7 +163,7 @@ append_marked (GString *out, const char *text, gboolean in_table)
 }
 
 static void
-append_cell (GString *out, const char *text, gboolean bold)
+append_markdown_cell (GString *out, const char *text, gboolean bold)
 {
   g_string_append (out, bold && text != NULL ? "| **" : "| ");
   append_marked (out, text != NULL ? text : "–", TRUE);
@@ -171,10 +171,10 @@ append_cell (GString *out, const char *text, gboolean bold)
 }
 
 static void
-append_table (GString *out, const QmPaperTable *table)
+append_markdown_table (GString *out, const QmPaperTable *table)
 {
   for (guint i = 0; i < table->n_columns; i++)
-    append_cell (out, table->heads[i], FALSE);
+    append_markdown_cell (out, table->heads[i], FALSE);
   g_string_append (out, "|\n");
   for (guint i = 0; i < table->n_columns; i++)
     g_string_append (out,
@@ -188,10 +188,11 @@ append_table (GString *out, const QmPaperTable *table)
         {
           gboolean empty = row->kind == QM_ROW_SECTION && j > 0;
 
-          append_cell (out, empty ? "" : row->cells[j].text,
-                       !empty
-                           && (row->cells[j].best
-                               || (row->kind != QM_ROW_PLAIN && j == 0)));
+          append_markdown_cell (out, empty ? "" : row->cells[j].text,
+                                !empty
+                                    && (row->cells[j].best
+                                        || (row->kind != QM_ROW_PLAIN
+                                            && j == 0)));
         }
       g_string_append (out, "|\n");
     }
@@ -222,7 +223,7 @@ qm_paper_to_markdown (const QmPaper *paper)
 
       if (block->kind == QM_PAPER_TABLE)
         {
-          append_table (out, block->table);
+          append_markdown_table (out, block->table);
           continue;
         }
       g_string_append (out, block->kind == QM_PAPER_HEADING ? "## "

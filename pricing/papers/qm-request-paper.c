@@ -11,7 +11,7 @@
 #include <math.h>
 
 static void
-add_item (QmPaper *paper, const char *text)
+add_paper_item (QmPaper *paper, const char *text)
 {
   qm_paper_add (paper, QM_PAPER_ITEM, text);
 }
@@ -115,7 +115,7 @@ add_training (QmPaperTable *table, const QmRequestedTraining *training)
 }
 
 static void
-add_trainings (QmPaper *paper, const QmRequest *request)
+add_trainings_table (QmPaper *paper, const QmRequest *request)
 {
   const char *const heads[] = {
     _ ("Model"),
@@ -136,18 +136,19 @@ add_trainings (QmPaper *paper, const QmRequest *request)
     add_training (table,
                   &g_array_index (request->trainings, QmRequestedTraining, i));
   qm_paper_add (paper, QM_PAPER_HEADING, _ ("How the sustained rate is found"));
-  add_item (paper, _ ("It is the rate of whole training steps (forward and "
-                      "backward pass, exchange between the GPUs, optimizer) of "
-                      "one machine on all of its GPUs, with the batch and the "
-                      "number format of the table."));
-  add_item (paper,
-            _ ("It is the mean of at least ten minutes, after the machine "
-               "has worked for ten minutes at full load."));
-  add_item (paper,
-            _ ("The vendor states for each model the rate that is "
-               "guaranteed, or measured on the same configuration, and "
-               "with which software. The buyer measures it again after "
-               "delivery; the machine is accepted where it is reached."));
+  add_paper_item (paper,
+                  _ ("It is the rate of whole training steps (forward and "
+                     "backward pass, exchange between the GPUs, optimizer) of "
+                     "one machine on all of its GPUs, with the batch and the "
+                     "number format of the table."));
+  add_paper_item (
+      paper, _ ("It is the mean of at least ten minutes, after the machine "
+                "has worked for ten minutes at full load."));
+  add_paper_item (paper,
+                  _ ("The vendor states for each model the rate that is "
+                     "guaranteed, or measured on the same configuration, and "
+                     "with which software. The buyer measures it again after "
+                     "delivery; the machine is accepted where it is reached."));
 }
 
 static void
@@ -193,18 +194,19 @@ add_form (QmPaper *paper, const QmRequest *request)
           years);
 
   qm_paper_add (paper, QM_PAPER_HEADING, _ ("What the offer says"));
-  add_item (paper, currency);
-  add_item (paper,
-            _ ("The type and number of GPUs, their memory and links; the "
-               "processors, the host memory and how it can be extended."));
-  add_item (paper, _ ("The greatest electric power and heat of a machine, its "
-                      "plugs, size and weight, and how loud it is."));
-  add_item (paper,
-            _ ("The time of delivery, the terms of the warranty, and until "
-               "when the offer holds."));
-  add_item (paper,
-            _ ("Options and alternatives in lines of their own, marked as "
-               "such and outside of the total."));
+  add_paper_item (paper, currency);
+  add_paper_item (
+      paper, _ ("The type and number of GPUs, their memory and links; the "
+                "processors, the host memory and how it can be extended."));
+  add_paper_item (paper,
+                  _ ("The greatest electric power and heat of a machine, its "
+                     "plugs, size and weight, and how loud it is."));
+  add_paper_item (
+      paper, _ ("The time of delivery, the terms of the warranty, and until "
+                "when the offer holds."));
+  add_paper_item (
+      paper, _ ("Options and alternatives in lines of their own, marked as "
+                "such and outside of the total."));
   qm_paper_add (paper, QM_PAPER_HEADING, _ ("How offers are compared"));
   qm_paper_add (paper, QM_PAPER_TEXT, basis);
 }
@@ -223,19 +225,20 @@ add_basis (QmPaper *paper, const QmRequest *request)
           factor);
 
   qm_paper_add (paper, QM_PAPER_HEADING, _ ("Where the numbers are from"));
-  add_item (paper, rate);
-  add_item (paper,
-            request->predicted
-                ? _ ("The memory is the least with which the trainings fit, by "
-                     "a prediction of their memory; the host memory is a rule "
-                     "of thumb where no plan asks for more.")
-                : _ (
-                    "The memory is that of GPUs that the trainings were timed "
-                    "on; the host memory is a rule of thumb where no plan asks "
-                    "for more."));
-  add_item (paper, _ ("Years of warranty and days of validity are the buyer’s "
-                      "wish. The place and the day of delivery are to be "
-                      "agreed."));
+  add_paper_item (paper, rate);
+  add_paper_item (
+      paper,
+      request->predicted
+          ? _ ("The memory is the least with which the trainings fit, by "
+               "a prediction of their memory; the host memory is a rule "
+               "of thumb where no plan asks for more.")
+          : _ ("The memory is that of GPUs that the trainings were timed "
+               "on; the host memory is a rule of thumb where no plan asks "
+               "for more."));
+  add_paper_item (paper,
+                  _ ("Years of warranty and days of validity are the buyer’s "
+                     "wish. The place and the day of delivery are to be "
+                     "agreed."));
 }
 
 QmPaper *
@@ -250,7 +253,7 @@ qm_request_paper_new (const QmRequest *request)
   paper = qm_paper_new (_ ("Request for Quotation"), subtitle);
   add_subject (paper, request);
   add_requirements (paper, request);
-  add_trainings (paper, request);
+  add_trainings_table (paper, request);
   add_links (paper, request);
   add_form (paper, request);
   add_basis (paper, request);
@@ -280,15 +283,6 @@ set_answer (QmPaperCell *cell, const QmAnswer *answer)
                      NULL);
 }
 
-static char *
-name_of (const QmQuoteComparison *comparison, guint index)
-{
-  const QmQuote *quote = comparison->quotes[index].quote;
-
-  return qm_quote_title (quote->vendor, quote->number, quote->alternative,
-                         quote->source);
-}
-
 /* What a quote does not tell, and what it does not meet, to be asked for. */
 static void
 add_gaps (QmPaper *paper,
@@ -314,7 +308,7 @@ add_gaps (QmPaper *paper,
                                   /* Translators: a quote, requirements. */
                                   : _ ("%s does not tell: %s"),
                               name, list->str);
-      add_item (paper, line);
+      add_paper_item (paper, line);
     }
 }
 
@@ -352,7 +346,7 @@ qm_answers_paper_new (const QmRequest *request,
   g_ptr_array_add (heads, g_strdup (_ ("Requirement")));
   for (guint i = 0; i < comparison->n_quotes; i++)
     {
-      g_ptr_array_add (heads, name_of (comparison, i));
+      g_ptr_array_add (heads, qm_compared_title (&comparison->quotes[i]));
       answers[i] = qm_request_check (request, catalog, comparison, i);
       n_complete += qm_answers_are_complete (answers[i]) ? 1 : 0;
     }
@@ -385,7 +379,7 @@ qm_answers_paper_new (const QmRequest *request,
     qm_paper_add (paper, QM_PAPER_HEADING, _ ("What to ask vendors for"));
   for (guint i = 0; i < comparison->n_quotes; i++)
     {
-      g_autofree char *name = name_of (comparison, i);
+      g_autofree char *name = qm_compared_title (&comparison->quotes[i]);
 
       add_gaps (paper, request, name, answers[i]);
       g_array_unref (answers[i]);

@@ -23,20 +23,20 @@
 #define UNIT_WATT "WTT"
 
 static void
-begin (xmlTextWriter *writer, const char *name)
+begin_request (xmlTextWriter *writer, const char *name)
 {
   xmlTextWriterStartElement (writer, BAD_CAST name);
 }
 
 static void
-end (xmlTextWriter *writer)
+end_request (xmlTextWriter *writer)
 {
   xmlTextWriterEndElement (writer);
 }
 
 /* An element with text, as far as XML can hold it. */
 static void
-put (xmlTextWriter *writer, const char *name, const char *text)
+put_element (xmlTextWriter *writer, const char *name, const char *text)
 {
   g_autofree char *clean = qm_read_text (text);
 
@@ -50,7 +50,7 @@ put_date (xmlTextWriter *writer, const char *name, QmDate date)
   g_autofree char *text = qm_read_date_text (date);
 
   if (text != NULL)
-    put (writer, name, text);
+    put_element (writer, name, text);
 }
 
 static void
@@ -61,26 +61,26 @@ put_quantity (xmlTextWriter *writer,
 {
   char number[G_ASCII_DTOSTR_BUF_SIZE];
 
-  begin (writer, name);
+  begin_request (writer, name);
   xmlTextWriterWriteAttribute (writer, BAD_CAST "unitCode", BAD_CAST unit);
   xmlTextWriterWriteString (
       writer, BAD_CAST g_ascii_formatd (number, sizeof number, "%.15g", value));
-  end (writer);
+  end_request (writer);
 }
 
 static void
 put_property (xmlTextWriter *writer, const QmNeed *need)
 {
-  begin (writer, "cac:AdditionalItemProperty");
-  put (writer, "cbc:Name", need->name);
-  put (writer, "cbc:Value", need->amount);
+  begin_request (writer, "cac:AdditionalItemProperty");
+  put_element (writer, "cbc:Name", need->name);
+  put_element (writer, "cbc:Value", need->amount);
   /* The same for programs. */
   if (qm_known (need->least) && need->least > 0
       && need->kind != QM_NEED_PRECISION)
     put_quantity (writer, "cbc:ValueQuantity",
                   need->kind == QM_NEED_POWER ? UNIT_WATT : UNIT_ONE,
                   need->least);
-  end (writer);
+  end_request (writer);
 }
 
 /* Begins a line of so many; its item is to be filled and ended. */
@@ -89,20 +89,20 @@ begin_line (xmlTextWriter *writer, int number, double quantity)
 {
   g_autofree char *id = g_strdup_printf ("%d", number);
 
-  begin (writer, "cac:RequestForQuotationLine");
-  put (writer, "cbc:ID", id);
-  begin (writer, "cac:LineItem");
-  put (writer, "cbc:ID", id);
+  begin_request (writer, "cac:RequestForQuotationLine");
+  put_element (writer, "cbc:ID", id);
+  begin_request (writer, "cac:LineItem");
+  put_element (writer, "cbc:ID", id);
   put_quantity (writer, "cbc:Quantity", UNIT_ONE, quantity);
-  begin (writer, "cac:Item");
+  begin_request (writer, "cac:Item");
 }
 
 static void
 end_line (xmlTextWriter *writer)
 {
-  end (writer);
-  end (writer);
-  end (writer);
+  end_request (writer);
+  end_request (writer);
+  end_request (writer);
 }
 
 /* The trainings as properties, so that a vendor can guarantee their rates. */
@@ -160,10 +160,11 @@ put_lines (xmlTextWriter *writer, const QmRequest *request)
   int number = 1;
 
   begin_line (writer, number++, request->machines);
-  put (writer, "cbc:Description",
-       _ ("Machine with GPUs on which neural networks are trained, set up and "
-          "ready to use; of any maker and type that meets the requirements"));
-  put (writer, "cbc:Name", _ ("Machine with GPUs"));
+  put_element (
+      writer, "cbc:Description",
+      _ ("Machine with GPUs on which neural networks are trained, set up and "
+         "ready to use; of any maker and type that meets the requirements"));
+  put_element (writer, "cbc:Name", _ ("Machine with GPUs"));
   for (guint i = 0; i < request->needs->len; i++)
     if (is_of_machine (&g_array_index (request->needs, QmNeed, i)))
       put_property (writer, &g_array_index (request->needs, QmNeed, i));
@@ -172,15 +173,15 @@ put_lines (xmlTextWriter *writer, const QmRequest *request)
   if (warranty != NULL)
     {
       begin_line (writer, number++, request->machines);
-      put (writer, "cbc:Description", warranty->amount);
-      put (writer, "cbc:Name", warranty->name);
+      put_element (writer, "cbc:Description", warranty->amount);
+      put_element (writer, "cbc:Name", warranty->name);
       end_line (writer);
     }
   if (shipping != NULL)
     {
       begin_line (writer, number, 1);
-      put (writer, "cbc:Description", shipping->amount);
-      put (writer, "cbc:Name", shipping->name);
+      put_element (writer, "cbc:Description", shipping->amount);
+      put_element (writer, "cbc:Name", shipping->name);
       end_line (writer);
     }
 }
@@ -190,27 +191,28 @@ put_head (xmlTextWriter *writer, const QmRequest *request, const char *id)
 {
   g_autofree char *lines = NULL;
 
-  put (writer, "cbc:UBLVersionID", "2.1");
-  put (writer, "cbc:ID", id);
+  put_element (writer, "cbc:UBLVersionID", "2.1");
+  put_element (writer, "cbc:ID", id);
   put_date (writer, "cbc:IssueDate", request->terms.today);
-  put (writer, "cbc:IssueTime", "00:00:00Z");
+  put_element (writer, "cbc:IssueTime", "00:00:00Z");
   put_date (writer, "cbc:SubmissionDueDate", request->terms.answer_by);
-  put (writer, "cbc:Note",
-       _ ("No maker, type or number of GPUs is asked for: whatever meets the "
-          "requirements is welcome, and what exceeds them may be offered."));
-  put (writer, "cbc:PricingCurrencyCode", request->currency);
+  put_element (
+      writer, "cbc:Note",
+      _ ("No maker, type or number of GPUs is asked for: whatever meets the "
+         "requirements is welcome, and what exceeds them may be offered."));
+  put_element (writer, "cbc:PricingCurrencyCode", request->currency);
   lines =
       g_strdup_printf ("%d",
                        1 + (find_need (request, QM_NEED_WARRANTY) != NULL)
                            + (find_need (request, QM_NEED_SHIPPING) != NULL));
-  put (writer, "cbc:LineCountNumeric", lines);
-  begin (writer, "cac:RequestedValidityPeriod");
+  put_element (writer, "cbc:LineCountNumeric", lines);
+  begin_request (writer, "cac:RequestedValidityPeriod");
   put_quantity (writer, "cbc:DurationMeasure", UNIT_DAY,
                 request->terms.valid_days);
-  end (writer);
+  end_request (writer);
   /* Any vendor, so that there is nothing to say of it. */
-  begin (writer, "cac:SellerSupplierParty");
-  end (writer);
+  begin_request (writer, "cac:SellerSupplierParty");
+  end_request (writer);
 }
 
 GBytes *
@@ -229,7 +231,7 @@ qm_request_ubl_write (const QmRequest *request, const char *id)
       xmlTextWriterSetIndent (writer, 1);
       xmlTextWriterSetIndentString (writer, BAD_CAST "  ");
       xmlTextWriterStartDocument (writer, "1.0", "UTF-8", NULL);
-      begin (writer, "RequestForQuotation");
+      begin_request (writer, "RequestForQuotation");
       xmlTextWriterWriteAttribute (writer, BAD_CAST "xmlns", BAD_CAST RFQ);
       xmlTextWriterWriteAttribute (writer, BAD_CAST "xmlns:cac", BAD_CAST CAC);
       xmlTextWriterWriteAttribute (writer, BAD_CAST "xmlns:cbc", BAD_CAST CBC);

@@ -16,7 +16,7 @@
 #define FIRST_OF_JAN_1980 0x0021
 
 static void
-put (GByteArray *bytes, guint width, guint64 value)
+put_bytes_of (GByteArray *bytes, guint width, guint64 value)
 {
   for (guint i = 0; i < width; i++)
     {
@@ -27,7 +27,7 @@ put (GByteArray *bytes, guint width, guint64 value)
 }
 
 static void
-put_text (GByteArray *bytes, const char *text)
+put_name (GByteArray *bytes, const char *text)
 {
   g_byte_array_append (bytes, (const guint8 *) text, (guint) strlen (text));
 }
@@ -38,16 +38,16 @@ put_common (GByteArray *bytes, const QmZipPart *part)
 {
   const gsize size = strlen (part->text);
 
-  put (bytes, 2, VERSION);
-  put (bytes, 2, UTF8_NAMES);
-  put (bytes, 2, 0);
-  put (bytes, 2, 0);
-  put (bytes, 2, FIRST_OF_JAN_1980);
-  put (bytes, 4, crc32 (0, (const Bytef *) part->text, (uInt) size));
-  put (bytes, 4, size);
-  put (bytes, 4, size);
-  put (bytes, 2, strlen (part->name));
-  put (bytes, 2, 0);
+  put_bytes_of (bytes, 2, VERSION);
+  put_bytes_of (bytes, 2, UTF8_NAMES);
+  put_bytes_of (bytes, 2, 0);
+  put_bytes_of (bytes, 2, 0);
+  put_bytes_of (bytes, 2, FIRST_OF_JAN_1980);
+  put_bytes_of (bytes, 4, crc32 (0, (const Bytef *) part->text, (uInt) size));
+  put_bytes_of (bytes, 4, size);
+  put_bytes_of (bytes, 4, size);
+  put_bytes_of (bytes, 2, strlen (part->name));
+  put_bytes_of (bytes, 2, 0);
 }
 
 GBytes *
@@ -63,28 +63,28 @@ qm_zip_write (const QmZipPart *parts, guint n)
     {
       guint local = bytes->len;
 
-      put (bytes, 4, LOCAL_HEADER);
+      put_bytes_of (bytes, 4, LOCAL_HEADER);
       put_common (bytes, &parts[i]);
-      put_text (bytes, parts[i].name);
-      put_text (bytes, parts[i].text);
-      put (list, 4, LIST_HEADER);
-      put (list, 2, VERSION);
+      put_name (bytes, parts[i].name);
+      put_name (bytes, parts[i].text);
+      put_bytes_of (list, 4, LIST_HEADER);
+      put_bytes_of (list, 2, VERSION);
       put_common (list, &parts[i]);
-      put (list, 2, 0); /* no comment, first disk, no attributes */
-      put (list, 2, 0);
-      put (list, 2, 0);
-      put (list, 4, 0);
-      put (list, 4, local);
-      put_text (list, parts[i].name);
+      put_bytes_of (list, 2, 0); /* no comment, first disk, no attributes */
+      put_bytes_of (list, 2, 0);
+      put_bytes_of (list, 2, 0);
+      put_bytes_of (list, 4, 0);
+      put_bytes_of (list, 4, local);
+      put_name (list, parts[i].name);
     }
   begin = bytes->len;
   g_byte_array_append (bytes, list->data, list->len);
-  put (bytes, 4, END_OF_LIST);
-  put (bytes, 4, 0);
-  put (bytes, 2, n);
-  put (bytes, 2, n);
-  put (bytes, 4, list->len);
-  put (bytes, 4, begin);
-  put (bytes, 2, 0);
+  put_bytes_of (bytes, 4, END_OF_LIST);
+  put_bytes_of (bytes, 4, 0);
+  put_bytes_of (bytes, 2, n);
+  put_bytes_of (bytes, 2, n);
+  put_bytes_of (bytes, 4, list->len);
+  put_bytes_of (bytes, 4, begin);
+  put_bytes_of (bytes, 2, 0);
   return g_byte_array_free_to_bytes (bytes);
 }

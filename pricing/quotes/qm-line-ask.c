@@ -106,7 +106,7 @@ static const char pair_words[] =
     "par de|pareja de|para kart";
 
 static gboolean
-has (GHashTable **set, const char *list, const char *normal)
+has_phrase_of (GHashTable **set, const char *list, const char *normal)
 {
   return qm_csv_phrases_within (qm_csv_phrases_once (set, list), normal);
 }
@@ -183,8 +183,8 @@ says_subscription (const char *normal)
 {
   static GHashTable *set, *of_software;
 
-  return has (&set, subscription_words, normal)
-         && !has (&of_software, software_words, normal);
+  return has_phrase_of (&set, subscription_words, normal)
+         && !has_phrase_of (&of_software, software_words, normal);
 }
 
 static gboolean
@@ -198,7 +198,7 @@ says_rent (const char *normal)
     if ((normal[n] == ' ' || normal[n] == '\0')
         && qm_csv_phrases_find (first, normal, n) != 0)
       return TRUE;
-  if (has (&set, rent_words, normal) || says_subscription (normal))
+  if (has_phrase_of (&set, rent_words, normal) || says_subscription (normal))
     return TRUE;
   words = g_strsplit (normal, " ", -1);
   for (guint i = 0; words[i] != NULL; i++)
@@ -222,12 +222,12 @@ qm_words_say_once (const char *text)
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (text);
 
-  return has (&set, once_words, normal);
+  return has_phrase_of (&set, once_words, normal);
 }
 
 /* A whole number from 2 on; 0: it is none. */
 static int
-number_of (const char *word, const char **rest)
+several_of_word (const char *word, const char **rest)
 {
   gsize digits = word != NULL ? strspn (word, "0123456789") : 0;
   int number = digits > 0 && digits <= 2 ? atoi (word) : 0;
@@ -249,14 +249,14 @@ number_behind (char **words)
 
   if (words[0] == NULL || words[1] == NULL)
     return 0;
-  number = number_of (words[1], &rest);
+  number = several_of_word (words[1], &rest);
   if (number > 0 && rest[0] == '\0' && words[2] != NULL
       && g_hash_table_contains (pieces, words[2]))
     return number;
   /* "VE mit 2 Karten" says how many cards it has. */
   if (!g_hash_table_contains (of, words[1]) || strcmp (words[0], "ve") == 0)
     return 0;
-  number = number_of (words[2], &rest);
+  number = several_of_word (words[2], &rest);
   return rest[0] == '\0' || strcmp (rest, "x") == 0 ? number : 0;
 }
 
@@ -267,7 +267,7 @@ number_before (char **words)
   static GHashTable *set;
   GHashTable *behind = qm_csv_phrases_once (&set, behind_words);
   const char *rest;
-  int number = number_of (words[0], &rest);
+  int number = several_of_word (words[0], &rest);
   g_autofree char *phrase = NULL;
 
   if (number == 0 || words[1] == NULL)
@@ -297,7 +297,7 @@ number_of_size (const char *normal)
       if (g_hash_table_contains (sizes, phrase))
         {
           const char *rest;
-          int pieces = number_of (number, &rest);
+          int pieces = several_of_word (number, &rest);
 
           return rest[0] == '\0' ? pieces : 0;
         }
@@ -323,7 +323,7 @@ qm_words_pack (const char *text)
     }
   if (number == 0)
     number = number_of_size (normal);
-  if (number == 0 && has (&pairs, pair_words, normal))
+  if (number == 0 && has_phrase_of (&pairs, pair_words, normal))
     number = 2;
   return number;
 }

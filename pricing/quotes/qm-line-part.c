@@ -25,15 +25,6 @@ static const char network_words[] =
 
 static const char board_words[] = "motherboard mainboard hauptplatine";
 
-static gboolean
-names (const QmWords *words, const char *list)
-{
-  for (int i = 0; i < words->n; i++)
-    if (qm_word_in (words->words[i], list))
-      return TRUE;
-  return FALSE;
-}
-
 static void
 split (const QmQuoteLine *line, QmWords *words)
 {
@@ -107,11 +98,11 @@ qm_line_parts_named (const QmQuoteLine *line)
   g_return_val_if_fail (line != NULL, 0);
 
   split (line, &words);
-  if (names (&words, memory_words))
+  if (qm_words_have (&words, memory_words))
     parts |= 1u << QM_PART_MEMORY;
-  if (names (&words, storage_words))
+  if (qm_words_have (&words, storage_words))
     parts |= 1u << QM_PART_STORAGE;
-  if (names (&words, network_words))
+  if (qm_words_have (&words, network_words))
     parts |= 1u << QM_PART_NETWORK;
   if (qm_line_names_service (line))
     parts |= 1u << QM_PART_SERVICE;

@@ -92,7 +92,7 @@ static const char rack_words[] =
     "dgx poweredge proliant epyc";
 
 static gboolean
-has (const QmWords *words, int n, const char *list)
+first_words_have (const QmWords *words, int n, const char *list)
 {
   for (int i = 0; i < n; i++)
     if (qm_word_in (words->words[i], list))
@@ -108,7 +108,7 @@ has_machine (const QmWords *words, int n)
     if (qm_word_in (words->words[i], station_words)
         && qm_word_in (words->words[i + 1], of_station_words))
       return TRUE;
-  return has (words, n, machine_words);
+  return first_words_have (words, n, machine_words);
 }
 
 /* The words of a line, and how many of them say what it is: *phrase up to a
@@ -152,7 +152,8 @@ has_service (const QmWords *words, int n)
   QmWords first = *words;
 
   first.n = MIN (n, words->n);
-  return has (words, n, service_words) || qm_words_name_service (&first);
+  return first_words_have (words, n, service_words)
+         || qm_words_name_service (&first);
 }
 
 /* Whether words around GPUs are of a machine, and not of an edition. */
@@ -171,10 +172,10 @@ has_around (const QmWords *words)
 static QmLineThing
 thing_of_gpus (const QmQuoteLine *line, const QmWords *words)
 {
-  if (has (words, words->n, inner_words))
+  if (first_words_have (words, words->n, inner_words))
     return QM_THING_MACHINE;
-  if (line->gpus > 1 && !has (words, words->n, board_words)
-      && !has (words, words->n, shell_words) && has_around (words))
+  if (line->gpus > 1 && !first_words_have (words, words->n, board_words)
+      && !first_words_have (words, words->n, shell_words) && has_around (words))
     return QM_THING_MACHINE;
   return QM_THING_GPU;
 }
@@ -194,15 +195,17 @@ qm_line_thing (const QmCatalog *catalog, const QmQuoteLine *line)
     return qm_catalog_gpu (catalog, line->item) != NULL
                ? thing_of_gpus (line, &words)
                : QM_THING_MACHINE;
-  if (has (&words, phrase, shipping_words))
+  if (first_words_have (&words, phrase, shipping_words))
     return QM_THING_SHIPPING;
   if (has_service (&words, head))
     return QM_THING_SERVICE;
-  if (has (&words, phrase, shell_words) || has (&words, head, part_words))
+  if (first_words_have (&words, phrase, shell_words)
+      || first_words_have (&words, head, part_words))
     return QM_THING_PART;
   if (has_machine (&words, head))
     return QM_THING_MACHINE;
-  return has (&words, head, processor_words) ? QM_THING_PART : QM_THING_OTHER;
+  return first_words_have (&words, head, processor_words) ? QM_THING_PART
+                                                          : QM_THING_OTHER;
 }
 
 gboolean
@@ -227,9 +230,10 @@ qm_line_is_processor (const QmQuoteLine *line)
 
   split (line, &words, &phrase, &head);
   return (line->thing == QM_THING_UNSTATED || line->thing == QM_THING_PART)
-         && has (&words, head, processor_words)
-         && !has (&words, phrase, for_processor_words)
-         && !has (&words, phrase, shell_words) && !has_service (&words, phrase);
+         && first_words_have (&words, head, processor_words)
+         && !first_words_have (&words, phrase, for_processor_words)
+         && !first_words_have (&words, phrase, shell_words)
+         && !has_service (&words, phrase);
 }
 
 gboolean
@@ -241,8 +245,8 @@ qm_line_is_shell (const QmQuoteLine *line)
   g_return_val_if_fail (line != NULL, FALSE);
 
   split (line, &words, &phrase, &head);
-  return has (&words, phrase, shell_words)
-         && !has (&words, phrase, board_words);
+  return first_words_have (&words, phrase, shell_words)
+         && !first_words_have (&words, phrase, board_words);
 }
 
 gboolean
@@ -254,10 +258,10 @@ qm_line_names_desktop (const QmQuoteLine *line)
   g_return_val_if_fail (line != NULL, FALSE);
 
   split (line, &words, &phrase, &head);
-  return (has (&words, words.n, desktop_words)
+  return (first_words_have (&words, words.n, desktop_words)
           || (has_machine (&words, words.n)
-              && !has (&words, words.n, machine_words)))
-         && !has (&words, words.n, rack_words);
+              && !first_words_have (&words, words.n, machine_words)))
+         && !first_words_have (&words, words.n, rack_words);
 }
 
 /* "h100", "l40s", "a6000", "mi300x": letters of a model and its number. */
@@ -310,7 +314,7 @@ qm_words_name_goods (const char *text)
 
   qm_words_split (&words, text);
   for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
-    if (has (&words, words.n, lists[i]))
+    if (first_words_have (&words, words.n, lists[i]))
       return TRUE;
   return names_model (&words) || has_service (&words, words.n);
 }

@@ -85,12 +85,6 @@ static const char machine_words[] =
     "workstation poweredge proliant superserver thinksystem node system "
     "systeme sistema knoten";
 
-static const char *
-at (const QmWords *words, int i)
-{
-  return i >= 0 && i < words->n ? words->words[i] : "";
-}
-
 /* Whether one of some words stands from `from` to before `to`. */
 static gboolean
 stands_between (const QmWords *words, int from, int to, const char *list)
@@ -117,13 +111,13 @@ is_for (const QmWords *words, int head)
 {
   for (int i = head - 1; i >= 0 && i >= head - 8; i--)
     {
-      const char *word = at (words, i);
+      const char *word = qm_words_at (words, i);
       gsize digits = strspn (word, "0123456789");
 
       if (qm_word_in (word, for_words))
         return TRUE;
       if (qm_word_in (word, "to zu")
-          && qm_word_in (at (words, i - 1), "up bis"))
+          && qm_word_in (qm_words_at (words, i - 1), "up bis"))
         return TRUE;
       if (!qm_word_in (word, qm_match_fillers)
           && !qm_word_in (word, "x to zu up bis")
@@ -139,8 +133,8 @@ static gboolean
 is_pair (const QmWords *words, int i, const char *const pairs[][2], guint n)
 {
   for (guint j = 0; j < n; j++)
-    if (strcmp (at (words, i), pairs[j][0]) == 0
-        && strcmp (at (words, i + 1), pairs[j][1]) == 0)
+    if (strcmp (qm_words_at (words, i), pairs[j][0]) == 0
+        && strcmp (qm_words_at (words, i + 1), pairs[j][1]) == 0)
       return TRUE;
   return FALSE;
 }
@@ -155,13 +149,13 @@ is_followed_by_ready (const QmWords *words, int i, int n)
       "zertifizierte certifie certificado certificato gecertificeerd "
       "certyfikowany ovx";
 
-  return qm_word_in (at (words, i + n), ready);
+  return qm_word_in (qm_words_at (words, i + n), ready);
 }
 
 static gboolean
 is_word_of_software (const QmWords *words, int i, const char *list)
 {
-  return qm_word_in (at (words, i), list)
+  return qm_word_in (qm_words_at (words, i), list)
          && !is_followed_by_ready (words, i, 1);
 }
 
@@ -176,7 +170,7 @@ is_software (const QmWords *words, int i)
 static gboolean
 is_service (const QmWords *words, int i)
 {
-  return qm_word_in (at (words, i), service_words)
+  return qm_word_in (qm_words_at (words, i), service_words)
          || is_pair (words, i, service_pairs, G_N_ELEMENTS (service_pairs))
          || is_software (words, i);
 }
@@ -193,12 +187,13 @@ qm_words_name_service (const QmWords *words)
 gboolean
 qm_words_are_time (const QmWords *words, int i)
 {
-  const char *word = at (words, i);
+  const char *word = qm_words_at (words, i);
   gsize digits = strspn (word, "0123456789");
 
   if (digits == 0 || digits > 3)
     return FALSE;
-  return qm_word_in (word[digits] != '\0' ? word + digits : at (words, i + 1),
+  return qm_word_in (word[digits] != '\0' ? word + digits
+                                          : qm_words_at (words, i + 1),
                      time_units);
 }
 
@@ -226,11 +221,12 @@ is_support (const QmWords *words, int head, int i)
       "standard premium business enterprise basic critical essential advanced";
   static const char support[] = "support prosupport care";
 
-  if (i <= head + 1 || !qm_word_in (at (words, i), support)
-      || !qm_word_in (at (words, i - 1), tiers) || !are_times (words, i + 1))
+  if (i <= head + 1 || !qm_word_in (qm_words_at (words, i), support)
+      || !qm_word_in (qm_words_at (words, i - 1), tiers)
+      || !are_times (words, i + 1))
     return FALSE;
   for (int j = head + 1; j < i; j++)
-    if (qm_word_small_number (at (words, j)) > 0)
+    if (qm_word_small_number (qm_words_at (words, j)) > 0)
       return FALSE;
   return TRUE;
 }
@@ -242,7 +238,7 @@ is_of_name (const QmWords *words, int i)
 {
   static const char forms[] = "sxm sxm2 sxm3 sxm4 sxm5 sxm6 pcie nvl oam hbm2 "
                               "hbm2e hbm3 hbm3e";
-  const char *word = at (words, i);
+  const char *word = qm_words_at (words, i);
 
   return qm_word_in (word, tier_words) || qm_word_in (word, forms)
          || qm_word_memory (word) > 0 || qm_words_are_time (words, i)
@@ -280,9 +276,10 @@ is_noun (const QmWords *words, int head, int i)
       "enablement shroud duct nvlink holder sag adapter duty course schulung "
       "workshop";
 
-  return qm_word_in (at (words, i), always)
+  return qm_word_in (qm_words_at (words, i), always)
          || (i < head && i >= head - 8
-             && (qm_word_in (at (words, i), before) || is_service (words, i)))
+             && (qm_word_in (qm_words_at (words, i), before)
+                 || is_service (words, i)))
          || is_support (words, head, i);
 }
 
@@ -312,8 +309,8 @@ around_behind_software (const QmWords *words, int head)
         return open || stands_between (words, i, head, with_words)
                    ? QM_AROUND_PERHAPS
                    : QM_AROUND_SURELY;
-      if (qm_word_in (at (words, i), machine_words)
-          || (!qm_word_in (at (words, i), before_software)
+      if (qm_word_in (qm_words_at (words, i), machine_words)
+          || (!qm_word_in (qm_words_at (words, i), before_software)
               && !is_of_name (words, i) && !is_service (words, i)))
         break;
     }
@@ -346,8 +343,8 @@ qm_words_around (const QmWords *words, int head)
     if (is_noun (words, head, i)
         && !stands_between (words, i - 4, i, with_words)
         && !(i < head && stands_between (words, i, head, with_words))
-        && !(i > head && qm_word_small_number (at (words, i - 1)) > 0)
-        && strcmp (at (words, i - 1), "1pcs") != 0)
+        && !(i > head && qm_word_small_number (qm_words_at (words, i - 1)) > 0)
+        && strcmp (qm_words_at (words, i - 1), "1pcs") != 0)
       around = MAX (around, around_behind_machine (words, head, i));
   around = MAX (around, around_behind_software (words, head));
   around = MAX (around, around_before_software (words, head));

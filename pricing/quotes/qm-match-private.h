@@ -79,6 +79,12 @@ void qm_text_blank_positions (char *ascii);
 /* Whether a word is among those of a list separated by spaces. */
 gboolean qm_word_in (const char *word, const char *list);
 
+/* Whether one of the words is. */
+gboolean qm_words_have (const QmWords *words, const char *list);
+
+/* The word of an index; "" before the first and behind the last. */
+const char *qm_words_at (const QmWords *words, int i);
+
 /* GiB of a word such as "80gb"; 0: it is no memory. */
 int qm_word_memory (const char *word);
 

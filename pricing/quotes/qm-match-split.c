@@ -19,6 +19,21 @@ qm_word_in (const char *word, const char *list)
   return FALSE;
 }
 
+gboolean
+qm_words_have (const QmWords *words, const char *list)
+{
+  for (int i = 0; i < words->n; i++)
+    if (qm_word_in (words->words[i], list))
+      return TRUE;
+  return FALSE;
+}
+
+const char *
+qm_words_at (const QmWords *words, int i)
+{
+  return i >= 0 && i < words->n ? words->words[i] : "";
+}
+
 int
 qm_word_memory (const char *word)
 {
@@ -30,7 +45,7 @@ qm_word_memory (const char *word)
 }
 
 static void
-append (QmWords *words, const char *word, gsize length)
+append_word (QmWords *words, const char *word, gsize length)
 {
   if (words->n >= QM_MATCH_MAX_WORDS || length == 0)
     return;
@@ -88,18 +103,18 @@ append_apart (QmWords *words, const char *word)
 
   if (at > 0)
     {
-      append (words, word, at);
+      append_word (words, word, at);
       append_apart (words, word + at);
       return;
     }
   at = find_suffix (word);
   if (at > 0)
     {
-      append (words, word, at);
-      append (words, word + at, strlen (word + at));
+      append_word (words, word, at);
+      append_word (words, word + at, strlen (word + at));
       return;
     }
-  append (words, word, strlen (word));
+  append_word (words, word, strlen (word));
 }
 
 /* Puts together what belongs together: "80 GB", "Max-Q", "PCI-E". */

@@ -21,21 +21,6 @@ static const char context_words[] =
     "hgx dgx vga video ampere hopper blackwell volta turing pny videokarta "
     "grafikkort beschleuniger";
 
-static const char *
-at (const QmWords *words, int i)
-{
-  return i >= 0 && i < words->n ? words->words[i] : "";
-}
-
-static gboolean
-has (const QmWords *words, const char *list)
-{
-  for (int i = 0; i < words->n; i++)
-    if (qm_word_in (words->words[i], list))
-      return TRUE;
-  return FALSE;
-}
-
 static gboolean
 all_digits (const char *text)
 {
@@ -133,9 +118,9 @@ is_of_slot (const QmWords *words, int i)
       "pcie gen slot express lanes version v rev hdmi dp "
       "displayport";
 
-  return qm_word_in (at (words, i - 1), slot)
-         || qm_word_in (at (words, i - 2), slot)
-         || qm_word_in (at (words, i - 3), slot);
+  return qm_word_in (qm_words_at (words, i - 1), slot)
+         || qm_word_in (qm_words_at (words, i - 2), slot)
+         || qm_word_in (qm_words_at (words, i - 3), slot);
 }
 
 /* "8 Stk.", "8 pieces of": how many a word for pieces says; 0: it is none, or
@@ -149,10 +134,10 @@ count_pieces (const QmWords *words, int i)
       "sztuk sztuki";
   static const char of[] = "of von de di van";
 
-  if (qm_word_in (at (words, i), of))
+  if (qm_word_in (qm_words_at (words, i), of))
     i--;
-  return qm_word_in (at (words, i), pieces)
-             ? qm_word_small_number (at (words, i - 1))
+  return qm_word_in (qm_words_at (words, i), pieces)
+             ? qm_word_small_number (qm_words_at (words, i - 1))
              : 0;
 }
 
@@ -162,7 +147,7 @@ count_before (const QmWords *words, int head)
 {
   for (int i = head - 1; i >= 0 && i >= head - 8; i--)
     {
-      const char *word = at (words, i);
+      const char *word = qm_words_at (words, i);
       gsize digits = strspn (word, "0123456789");
       int number = qm_word_small_number (word);
 
@@ -170,8 +155,8 @@ count_before (const QmWords *words, int head)
           && atoi (word) <= 16)
         return atoi (word);
       if (strcmp (word, "x") == 0
-          && qm_word_small_number (at (words, i - 1)) > 0)
-        return qm_word_small_number (at (words, i - 1));
+          && qm_word_small_number (qm_words_at (words, i - 1)) > 0)
+        return qm_word_small_number (qm_words_at (words, i - 1));
       if (number > 0 && !is_of_slot (words, i))
         return number;
       if (!qm_word_in (word, qm_match_fillers) && qm_word_memory (word) == 0)
@@ -186,11 +171,11 @@ count_after (const QmWords *words, int head)
 {
   for (int i = head + 1; i < words->n && i <= head + 10; i++)
     {
-      const char *word = at (words, i);
+      const char *word = qm_words_at (words, i);
       int number = word[0] == 'x' ? qm_word_small_number (word + 1) : 0;
 
       if (strcmp (word, "x") == 0)
-        number = qm_word_small_number (at (words, i + 1));
+        number = qm_word_small_number (qm_words_at (words, i + 1));
       if (number > 1 && number < 16 && !is_of_slot (words, i))
         return number;
     }
@@ -202,10 +187,11 @@ static int
 count_gpus (const QmWords *words)
 {
   for (int i = 1; i < words->n; i++)
-    if (qm_word_in (at (words, i), "gpu gpus karten")
-        && qm_word_small_number (at (words, i - 1)) > 0
-        && !qm_word_in (at (words, i - 2), "to zu max gen a supports rtx"))
-      return qm_word_small_number (at (words, i - 1));
+    if (qm_word_in (qm_words_at (words, i), "gpu gpus karten")
+        && qm_word_small_number (qm_words_at (words, i - 1)) > 0
+        && !qm_word_in (qm_words_at (words, i - 2),
+                        "to zu max gen a supports rtx"))
+      return qm_word_small_number (qm_words_at (words, i - 1));
   return 0;
 }
 
@@ -219,11 +205,12 @@ count_of (const QmWords *words, int head)
     count = count_after (words, head);
   if (count == 0)
     count = count_gpus (words);
-  if (count == 0 && has (words, "nvl72"))
+  if (count == 0 && qm_words_have (words, "nvl72"))
     count = 72;
-  if (count == 0 && has (words, "dgx") && !has (words, "spark"))
-    count = has (words, "station") ? 4 : 8;
-  if (count == 0 && !has (words, "hgx"))
+  if (count == 0 && qm_words_have (words, "dgx")
+      && !qm_words_have (words, "spark"))
+    count = qm_words_have (words, "station") ? 4 : 8;
+  if (count == 0 && !qm_words_have (words, "hgx"))
     count = 1;
   return count;
 }
@@ -274,7 +261,7 @@ states_memory (const Mention *mention, int memory)
 
   for (int i = 0; i < mention->words->n && memory > 0; i++)
     if (qm_word_memory (mention->words->words[i]) == memory
-        && !qm_word_in (at (mention->words, i + 1), of_machine))
+        && !qm_word_in (qm_words_at (mention->words, i + 1), of_machine))
       return TRUE;
   return FALSE;
 }
@@ -350,8 +337,8 @@ static gboolean
 names_other_memory (const Mention *mention)
 {
   for (int i = mention->head - 1; i <= mention->head + 4; i++)
-    if (qm_word_memory (at (mention->words, i)) > 0
-        && !qm_word_in (at (mention->words, i + 1),
+    if (qm_word_memory (qm_words_at (mention->words, i)) > 0
+        && !qm_word_in (qm_words_at (mention->words, i + 1),
                         "ram ddr4 ddr5 rdimm ssd nvme hdd"))
       return TRUE;
   return FALSE;
@@ -362,11 +349,11 @@ narrow_form (Mention *mention, GPtrArray *keys)
 {
   const QmWords *words = mention->words;
   int generation = 0;
-  gboolean sxm = has (words, "hgx dgx");
+  gboolean sxm = qm_words_have (words, "hgx dgx");
 
   for (int i = 0; i < words->n; i++)
     sxm = form_of (words->words[i], &generation) == QM_FORM_SXM || sxm;
-  if (has (words, "nvl") && narrow (mention, keys, is_nvl))
+  if (qm_words_have (words, "nvl") && narrow (mention, keys, is_nvl))
     return;
   if (sxm && narrow (mention, keys, is_sxm))
     {
@@ -377,9 +364,9 @@ narrow_form (Mention *mention, GPtrArray *keys)
         mention->forced = TRUE;
       return;
     }
-  if (has (words, "pcie") && !narrow (mention, keys, is_pcie))
+  if (qm_words_have (words, "pcie") && !narrow (mention, keys, is_pcie))
     narrow (mention, keys, is_card);
-  else if (has (words, "passive passiv"))
+  else if (qm_words_have (words, "passive passiv"))
     narrow (mention, keys, is_card);
 }
 
@@ -389,8 +376,8 @@ says_workstation (const QmWords *words)
   for (int i = 0; i < words->n; i++)
     if (strcmp (words->words[i], "ws") == 0
         || (strcmp (words->words[i], "workstation") == 0
-            && (qm_word_in (at (words, i + 1), "edition ed")
-                || qm_word_in (at (words, i - 1), "blackwell 6000"))))
+            && (qm_word_in (qm_words_at (words, i + 1), "edition ed")
+                || qm_word_in (qm_words_at (words, i - 1), "blackwell 6000"))))
       return TRUE;
   return FALSE;
 }
@@ -400,14 +387,15 @@ narrow_edition (Mention *mention, GPtrArray *keys)
 {
   const QmWords *words = mention->words;
 
-  if (has (words, "maxq 300w"))
+  if (qm_words_have (words, "maxq 300w"))
     narrow (mention, keys, is_maxq);
-  else if (has (words, "passive passiv")
-           || (has (words, "server") && has (words, "edition")))
+  else if (qm_words_have (words, "passive passiv")
+           || (qm_words_have (words, "server")
+               && qm_words_have (words, "edition")))
     narrow (mention, keys, is_server);
   else if (says_workstation (words))
     narrow (mention, keys, is_workstation);
-  else if (has (words, "600w"))
+  else if (qm_words_have (words, "600w"))
     narrow (mention, keys, is_not_maxq);
 }
 
@@ -424,11 +412,11 @@ read_qualifiers (const Mention *mention, const GPtrArray *keys)
     known |= ((const QmGpuKey *) g_ptr_array_index (keys, i))->qualifiers;
   pro = known & QM_QUALIFIER_PRO;
   for (int i = mention->head + 1; i <= mention->head + 2; i++)
-    said |= qualifier_of (at (words, i)) & known;
-  said |= qualifier_of (at (words, mention->head - 1)) & pro;
-  if ((known & QM_QUALIFIER_ADA) != 0 && has (words, "ada"))
+    said |= qualifier_of (qm_words_at (words, i)) & known;
+  said |= qualifier_of (qm_words_at (words, mention->head - 1)) & pro;
+  if ((known & QM_QUALIFIER_ADA) != 0 && qm_words_have (words, "ada"))
     said |= QM_QUALIFIER_ADA;
-  if (pro != 0 && has (words, "blackwell"))
+  if (pro != 0 && qm_words_have (words, "blackwell"))
     said |= pro;
   return said;
 }
@@ -439,16 +427,17 @@ static gboolean
 is_other_part (const Mention *mention, const QmGpuKey *key)
 {
   const QmWords *words = mention->words;
-  const char *next = at (words, mention->head + 1);
+  const char *next = qm_words_at (words, mention->head + 1);
   const char *factor = key->gpu->form_factor;
   gboolean desk = strstr (factor, "consumer") != NULL
                   || strstr (factor, "workstation") != NULL;
 
   if (!desk)
     return FALSE;
-  if (has (words, "laptop notebook mobile portable laptops notebooks"))
+  if (qm_words_have (words,
+                     "laptop notebook mobile portable laptops notebooks"))
     return TRUE;
-  if (has (words, "maxq") && key->edition == QM_EDITION_NONE)
+  if (qm_words_have (words, "maxq") && key->edition == QM_EDITION_NONE)
     return TRUE;
   return strcmp (next, "d") == 0 || strcmp (next, "dv2") == 0;
 }
@@ -458,17 +447,17 @@ static gboolean
 is_meant (const Mention *mention)
 {
   const QmWords *words = mention->words;
-  const char *word = at (words, mention->head);
+  const char *word = qm_words_at (words, mention->head);
 
   if (strspn (word, "0123456789") != strlen (word))
     return TRUE;
   for (int i = mention->head - 2; i < mention->head; i++)
-    if (qm_word_in (at (words, i), "rtx geforce quadro"))
+    if (qm_word_in (qm_words_at (words, i), "rtx geforce quadro"))
       return TRUE;
   if (strcmp (word, "6000") == 0)
-    return strcmp (at (words, mention->head - 1), "pro") == 0
-           && has (words, "nvidia rtx blackwell");
-  return has (words, context_words);
+    return strcmp (qm_words_at (words, mention->head - 1), "pro") == 0
+           && qm_words_have (words, "nvidia rtx blackwell");
+  return qm_words_have (words, context_words);
 }
 
 /* "RTX 6000" alone may be any of them, but not the Quadro of that number. */
@@ -478,7 +467,7 @@ narrow_bare (Mention *mention, GPtrArray *keys)
   const QmWords *words = mention->words;
 
   mention->forced = TRUE;
-  if (has (words, "quadro")
+  if (qm_words_have (words, "quadro")
       || (names_other_memory (mention) && !narrow (mention, keys, has_memory)))
     g_ptr_array_set_size (keys, 0);
 }
@@ -518,7 +507,7 @@ narrow_all (Mention *mention, GPtrArray *keys)
 }
 
 static void
-add_item (QmWordMatch *match, const char *id)
+add_matched_item (QmWordMatch *match, const char *id)
 {
   for (guint i = 0; i < match->items->len; i++)
     if (strcmp (g_ptr_array_index (match->items, i), id) == 0)
@@ -533,16 +522,16 @@ add_misnamed (const Mention *mention,
               guint n_keys,
               QmWordMatch *match)
 {
-  const char *word = at (mention->words, mention->head);
+  const char *word = qm_words_at (mention->words, mention->head);
 
   if (word[0] != 'a' || strlen (word) != 5
-      || strcmp (at (mention->words, mention->head + 1), "ada") != 0)
+      || strcmp (qm_words_at (mention->words, mention->head + 1), "ada") != 0)
     return;
   for (guint i = 0; i < n_keys; i++)
     if (strcmp (keys[i].head, word + 1) == 0
         && (keys[i].qualifiers & QM_QUALIFIER_ADA) != 0)
       {
-        add_item (match, keys[i].gpu->id);
+        add_matched_item (match, keys[i].gpu->id);
         match->sure = FALSE;
       }
 }
@@ -564,8 +553,9 @@ is_head (const char *word, const char *head)
 static gboolean
 has_context (const Mention *mention, const QmGpuKey *key)
 {
-  return has (mention->words, context_words) || has_memory (mention, key)
-         || has (mention->words, "sxm sxm2 sxm4 sxm5 oam nvl");
+  return qm_words_have (mention->words, context_words)
+         || has_memory (mention, key)
+         || qm_words_have (mention->words, "sxm sxm2 sxm4 sxm5 oam nvl");
 }
 
 static void
@@ -575,7 +565,7 @@ match_mention (Mention *mention,
                QmWordMatch *match)
 {
   g_autoptr (GPtrArray) left = g_ptr_array_new ();
-  const char *word = at (mention->words, mention->head);
+  const char *word = qm_words_at (mention->words, mention->head);
   QmAround around;
 
   for (guint i = 0; i < n_keys; i++)
@@ -591,7 +581,8 @@ match_mention (Mention *mention,
     }
   narrow_all (mention, left);
   for (guint i = 0; i < left->len; i++)
-    add_item (match, ((const QmGpuKey *) g_ptr_array_index (left, i))->gpu->id);
+    add_matched_item (
+        match, ((const QmGpuKey *) g_ptr_array_index (left, i))->gpu->id);
   if (left->len == 0)
     return;
   match->service = match->service || around == QM_AROUND_PERHAPS;
@@ -600,7 +591,7 @@ match_mention (Mention *mention,
     match->sure = FALSE;
   match->gpus = MAX (match->gpus, count_of (mention->words, mention->head));
   if (left->len == 1 && is_nvl (mention, g_ptr_array_index (left, 0))
-      && match->gpus == 1 && has (mention->words, "188gb"))
+      && match->gpus == 1 && qm_words_have (mention->words, "188gb"))
     match->gpus = 2;
   add_misnamed (mention, keys, n_keys, match);
 }
@@ -623,7 +614,7 @@ match_spark (const QmWords *words,
       for (guint j = 0; j < n_keys; j++)
         if (strstr (keys[j].gpu->name, "DGX Spark") != NULL)
           {
-            add_item (match, keys[j].gpu->id);
+            add_matched_item (match, keys[j].gpu->id);
             match->gpus = MAX (match->gpus, count_of (words, i - 1));
           }
       if (around == QM_AROUND_PERHAPS)

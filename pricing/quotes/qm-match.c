@@ -68,7 +68,7 @@ enum
 };
 
 static void
-read_row (QmCsvRow *row, void *data)
+read_items_row (QmCsvRow *row, void *data)
 {
   QmMatcher *matcher = data;
   const char *number = qm_csv_text (row, COLUMN_PART_NUMBER, true);
@@ -137,7 +137,7 @@ read_part_numbers (QmMatcher *matcher, const char *directory, GArray *problems)
   status = qm_text_read_file (path, &text, &length, &problem);
   if (status == QM_OK)
     status = qm_csv_read (text, length, path, columns, N_COLUMNS, &pool,
-                          read_row, matcher, &problem);
+                          read_items_row, matcher, &problem);
   free (text);
   qm_pool_clear (&pool);
   if (status == QM_OK)
@@ -281,7 +281,7 @@ holds (const GPtrArray *items, const char *id)
 
 /* Puts the outcome into a match. */
 static void
-conclude (QmMatch *match, const GPtrArray *items, gboolean sure, int gpus)
+conclude_match (QmMatch *match, const GPtrArray *items, gboolean sure, int gpus)
 {
   GString *list;
 
@@ -323,14 +323,15 @@ combine (const QmMatcher *matcher,
           g_ptr_array_add (common, ids[i]);
       }
   if (words->items->len == 0)
-    conclude (match, all, !several, part->gpus);
+    conclude_match (match, all, !several, part->gpus);
   else if (common->len > 0)
-    conclude (match, common, common->len == 1, MAX (words->gpus, part->gpus));
+    conclude_match (match, common, common->len == 1,
+                    MAX (words->gpus, part->gpus));
   else
     {
       for (guint i = 0; i < words->items->len; i++)
         g_ptr_array_add (all, g_ptr_array_index (words->items, i));
-      conclude (match, all, FALSE, words->gpus);
+      conclude_match (match, all, FALSE, words->gpus);
     }
 }
 
@@ -439,7 +440,7 @@ qm_matcher_match (const QmMatcher *matcher,
         combine (matcher, part, &words, match);
       else
         {
-          conclude (match, words.items, words.sure, words.gpus);
+          conclude_match (match, words.items, words.sure, words.gpus);
           match->service = words.service;
         }
     }

@@ -150,7 +150,7 @@ day_of (const QmQuote *quote)
 /* Millionths of a US dollar; how old a rate is does not matter here, as long as
  * there is one. */
 static gboolean
-convert (const QmQuote *quote, QmRates *rates, gint64 *micros)
+in_dollars (const QmQuote *quote, QmRates *rates, gint64 *micros)
 {
   QmCrossRate rate;
   QmDate day = day_of (quote);
@@ -188,7 +188,7 @@ price_of_unit (const QmQuote *quote,
   if (each <= 0 || each > G_MAXINT64 / QM_PLAUSIBLE_TIMES)
     return FALSE;
   *micros = (gint64) each;
-  return convert (quote, rates, micros);
+  return in_dollars (quote, rates, micros);
 }
 
 /* "500.00 USD to 1,500.00 USD" */

@@ -22,16 +22,10 @@
   (NEEDED | 1u << QM_PART_MEMORY | 1u << QM_PART_STORAGE \
    | 1u << QM_PART_NETWORK | 1u << QM_PART_SERVICE | 1u << QM_PART_SHIPPING)
 
-static gboolean
-is_stated (gint64 amount)
-{
-  return amount != QM_AMOUNT_UNSTATED;
-}
-
 static double
 or_nan (gint64 amount)
 {
-  return is_stated (amount) ? (double) amount : (double) NAN;
+  return qm_amount_is_stated (amount) ? (double) amount : (double) NAN;
 }
 
 /* --- amounts --- */
@@ -94,13 +88,13 @@ find_rate (const QmQuoteComparison *comparison,
 
 /* An amount of the quote in the common currency; negative ones too. */
 static gint64
-convert (QmComparedQuote *compared, gint64 minor)
+in_common_currency (QmComparedQuote *compared, gint64 minor)
 {
   QmMoney amount = { 0 };
   g_autoptr (GError) error = NULL;
   QmMoney converted;
 
-  if (!is_stated (minor) || compared->rate.from[0] == '\0')
+  if (!qm_amount_is_stated (minor) || compared->rate.from[0] == '\0')
     return QM_AMOUNT_UNSTATED;
   amount.minor = ABS (minor);
   g_strlcpy (amount.currency, compared->rate.from, sizeof amount.currency);
@@ -121,7 +115,7 @@ with_tax (gint64 minor, double tax_percent, gboolean undone)
   const gint64 all = G_GINT64_CONSTANT (100000000);
   gint64 result;
 
-  if (!is_stated (minor)
+  if (!qm_amount_is_stated (minor)
       || !qm_exact_scale (minor, undone ? all : all + rate,
                           undone ? all + rate : all, &result))
     return QM_AMOUNT_UNSTATED;
@@ -133,7 +127,7 @@ payable_of (const QmQuote *quote)
 {
   QmQuoteTotals totals;
 
-  if (is_stated (quote->payable_minor))
+  if (qm_amount_is_stated (quote->payable_minor))
     return quote->payable_minor;
   qm_quote_totals_compute (quote, &totals);
   return totals.payable_minor;
@@ -146,9 +140,9 @@ gross_of (const QmQuote *quote, gint64 net, gint64 tax)
 {
   gint64 gross = net;
 
-  if (is_stated (net) && is_stated (tax))
+  if (qm_amount_is_stated (net) && qm_amount_is_stated (tax))
     return qm_exact_add (&gross, tax) ? gross : QM_AMOUNT_UNSTATED;
-  if (is_stated (quote->payable_minor) && is_stated (net)
+  if (qm_amount_is_stated (quote->payable_minor) && qm_amount_is_stated (net)
       && quote->payable_minor > net)
     return quote->payable_minor;
   return QM_AMOUNT_UNSTATED;
@@ -168,26 +162,26 @@ set_amounts (const QmQuoteComparison *comparison, QmComparedQuote *compared)
     {
       net = tax_percent > 0 ? with_tax (gross, tax_percent, TRUE)
                             : QM_AMOUNT_UNSTATED;
-      compared->net_derived = is_stated (net);
+      compared->net_derived = qm_amount_is_stated (net);
     }
-  else if (!is_stated (gross) && tax_percent > 0)
+  else if (!qm_amount_is_stated (gross) && tax_percent > 0)
     {
       gross = with_tax (net, tax_percent, FALSE);
-      compared->gross_derived = is_stated (gross);
+      compared->gross_derived = qm_amount_is_stated (gross);
     }
-  compared->net_minor = convert (compared, net);
-  compared->gross_minor = convert (compared, gross);
-  compared->tax_minor =
-      is_stated (compared->net_minor) && is_stated (compared->gross_minor)
-          ? compared->gross_minor - compared->net_minor
-          : QM_AMOUNT_UNSTATED;
-  compared->payable_minor = convert (compared, payable_of (quote));
+  compared->net_minor = in_common_currency (compared, net);
+  compared->gross_minor = in_common_currency (compared, gross);
+  compared->tax_minor = qm_amount_is_stated (compared->net_minor)
+                                && qm_amount_is_stated (compared->gross_minor)
+                            ? compared->gross_minor - compared->net_minor
+                            : QM_AMOUNT_UNSTATED;
+  compared->payable_minor = in_common_currency (compared, payable_of (quote));
   if (compared->reason != NULL)
     return;
-  if (taxed && !is_stated (net) && is_stated (gross))
+  if (taxed && !qm_amount_is_stated (net) && qm_amount_is_stated (gross))
     compared->reason = g_strdup (
         _ ("the prices contain tax, and the quote does not tell how much"));
-  else if (!is_stated (net) && !is_stated (gross))
+  else if (!qm_amount_is_stated (net) && !qm_amount_is_stated (gross))
     compared->reason =
         g_strdup (_ ("the quote tells neither its sum nor all prices"));
 }
@@ -231,7 +225,7 @@ set_offered (const QmCatalog *catalog,
   else
     g_string_free (names, TRUE);
   compared->per_gpu_minor = QM_AMOUNT_UNSTATED;
-  if (compared->gpus > 0 && is_stated (compared->net_minor))
+  if (compared->gpus > 0 && qm_amount_is_stated (compared->net_minor))
     qm_exact_scale (compared->net_minor, 1, compared->gpus,
                     &compared->per_gpu_minor);
   compared->day_minor = or_nan (compared->net_minor)
@@ -249,17 +243,16 @@ net_cost (const QmQuoteComparison *comparison,
   gint64 net, tax, result;
   gboolean taxed;
 
-  if (!is_stated (cost) || quote->tax_included != QM_YES)
-    return convert (compared, cost);
+  if (!qm_amount_is_stated (cost) || quote->tax_included != QM_YES)
+    return in_common_currency (compared, cost);
   qm_quote_come_to (quote, &net, &tax, &taxed);
   if (taxed)
-    return comparison->terms.tax_percent > 0
-               ? convert (compared,
-                          with_tax (cost, comparison->terms.tax_percent, TRUE))
-               : QM_AMOUNT_UNSTATED;
+    return comparison->terms.tax_percent > 0 ? in_common_currency (
+               compared, with_tax (cost, comparison->terms.tax_percent, TRUE))
+                                             : QM_AMOUNT_UNSTATED;
   if (net <= 0 || !qm_exact_scale (cost, net, (QmInt128) net + tax, &result))
     return QM_AMOUNT_UNSTATED;
-  return convert (compared, result);
+  return in_common_currency (compared, result);
 }
 
 /* Adds what costs something; what is not told makes the sum unknown. */
@@ -268,7 +261,7 @@ add_cost (QmComparedPart *part, gint64 minor)
 {
   if (part->state != QM_STATE_PRICED)
     part->minor = minor;
-  else if (!is_stated (minor) || !is_stated (part->minor)
+  else if (!qm_amount_is_stated (minor) || !qm_amount_is_stated (part->minor)
            || !qm_exact_add (&part->minor, minor))
     part->minor = QM_AMOUNT_UNSTATED;
   part->state = QM_STATE_PRICED;
@@ -283,10 +276,10 @@ mention (QmComparedQuote *compared, guint parts)
 }
 
 static void
-add_line (const QmCatalog *catalog,
-          const QmQuoteComparison *comparison,
-          QmComparedQuote *compared,
-          const QmQuoteLine *line)
+add_compared_line (const QmCatalog *catalog,
+                   const QmQuoteComparison *comparison,
+                   QmComparedQuote *compared,
+                   const QmQuoteLine *line)
 {
   QmOfferPart index = qm_line_part (catalog, line);
   QmComparedPart *part = &compared->parts[index];
@@ -299,7 +292,7 @@ add_line (const QmCatalog *catalog,
     mention (compared, 1u << QM_PART_GPUS);
   if (index == QM_PART_OPTIONS || line->role == QM_LINE_PART)
     mention (compared, 1u << index);
-  else if (!is_stated (cost))
+  else if (!qm_amount_is_stated (cost))
     part->state = MAX (part->state, QM_STATE_UNPRICED);
   else
     add_cost (part, net_cost (comparison, compared, cost));
@@ -318,8 +311,8 @@ set_parts (const QmCatalog *catalog,
       compared->parts[i].lines = g_ptr_array_new ();
     }
   for (guint i = 0; i < quote->lines->len; i++)
-    add_line (catalog, comparison, compared,
-              g_ptr_array_index (quote->lines, i));
+    add_compared_line (catalog, comparison, compared,
+                       g_ptr_array_index (quote->lines, i));
   if (quote->discount_minor > 0)
     add_cost (&compared->parts[QM_PART_DISCOUNT],
               net_cost (comparison, compared, -quote->discount_minor));
@@ -627,4 +620,13 @@ gboolean
 qm_measure_is_days (QmMeasureKind kind)
 {
   return kind == QM_MEASURE_RUN_DAYS || kind == QM_MEASURE_YEAR_DAYS;
+}
+
+char *
+qm_compared_title (const QmComparedQuote *compared)
+{
+  const QmQuote *quote = compared->quote;
+
+  return qm_quote_title (quote->vendor, quote->number, quote->alternative,
+                         quote->source);
 }

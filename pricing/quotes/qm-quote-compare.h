@@ -61,6 +61,9 @@ typedef struct
   gboolean holds; /* on the day of the terms */
 } QmComparedQuote;
 
+/* What its quote is called: qm_quote_title().  (transfer full) */
+char *qm_compared_title (const QmComparedQuote *compared);
+
 /* What one training takes on what a quote offers. */
 typedef struct
 {

@@ -148,7 +148,7 @@ compare_revisions (const QmQuote *a, const QmQuote *b)
 /* What the revisions of one quote have in common, the number being `number`;
  * NULL: it has no revisions.  (transfer full) */
 static char *
-key_of (const QmQuote *quote, const char *number)
+key_of_family (const QmQuote *quote, const char *number)
 {
   g_autofree char *family = qm_quote_number_family (number, NULL);
   g_autofree char *vendor = NULL;
@@ -182,8 +182,8 @@ find_root (GHashTable *roots, const char *key)
 static void
 join (GHashTable *roots, const QmQuote *quote)
 {
-  g_autofree char *own = key_of (quote, quote->number);
-  g_autofree char *older = key_of (quote, quote->supersedes);
+  g_autofree char *own = key_of_family (quote, quote->number);
+  g_autofree char *older = key_of_family (quote, quote->supersedes);
   const char *a, *b;
 
   if (own == NULL || older == NULL)
@@ -225,7 +225,7 @@ newest_of (GPtrArray *family, gboolean dated, QmDate on)
 }
 
 static void
-choose (GPtrArray *family, GHashTable *chosen, QmDate on)
+choose_revisions (GPtrArray *family, GHashTable *chosen, QmDate on)
 {
   const QmQuote *newest = newest_of (family, FALSE, on);
   const QmQuote *dated = newest_of (family, TRUE, on);
@@ -261,7 +261,7 @@ qm_quote_newest_revisions (GPtrArray *quotes, QmDate on)
   for (guint i = 0; i < quotes->len; i++)
     {
       const QmQuote *quote = g_ptr_array_index (quotes, i);
-      g_autofree char *key = key_of (quote, quote->number);
+      g_autofree char *key = key_of_family (quote, quote->number);
       const char *root = key != NULL ? find_root (roots, key) : NULL;
 
       if (root == NULL)
@@ -277,7 +277,7 @@ qm_quote_newest_revisions (GPtrArray *quotes, QmDate on)
   g_hash_table_iter_init (&iter, families);
   while (g_hash_table_iter_next (&iter, NULL, &family))
     if (((GPtrArray *) family)->len > 1)
-      choose (family, chosen, on);
+      choose_revisions (family, chosen, on);
   for (guint i = 0; i < quotes->len; i++)
     {
       gpointer quote = g_ptr_array_index (quotes, i);
@@ -293,5 +293,5 @@ qm_quote_family_key (const QmQuote *quote)
 {
   g_return_val_if_fail (quote != NULL, NULL);
 
-  return key_of (quote, quote->number);
+  return key_of_family (quote, quote->number);
 }

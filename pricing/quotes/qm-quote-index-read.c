@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "pricing/qm-exact.h"
+#include "pricing/qm-order.h"
 #include "pricing/quotes/qm-quote-index-private.h"
 #include "pricing/quotes/qm-quote-store-private.h"
 #include "pricing/quotes/qm-quote-totals.h"
@@ -73,7 +74,7 @@ end_row (QmIndexText *text, guint row)
  *
  * once: whether many rows have it. */
 static const char *
-keep (QmQuoteIndex *index, QmStatement *row, int *n, gboolean once)
+keep_next_text (QmQuoteIndex *index, QmStatement *row, int *n, gboolean once)
 {
   const char *text = qm_column_text (row, n);
   g_autofree char *valid = NULL;
@@ -156,10 +157,10 @@ read_quote (Reader *reader, QmStatement *row, guint i)
   int n = -1;
 
   quote->id = qm_column_int (row, &n, &known);
-  quote->vendor = keep (index, row, &n, TRUE);
-  quote->number = keep (index, row, &n, FALSE);
-  quote->alternative = keep (index, row, &n, TRUE);
-  quote->source = keep (index, row, &n, FALSE);
+  quote->vendor = keep_next_text (index, row, &n, TRUE);
+  quote->number = keep_next_text (index, row, &n, FALSE);
+  quote->alternative = keep_next_text (index, row, &n, TRUE);
+  quote->source = keep_next_text (index, row, &n, FALSE);
   append_text (&index->quote_text, quote->vendor);
   append_text (&index->quote_text, quote->number);
   append_text (&index->quote_text, quote->alternative);
@@ -239,7 +240,7 @@ read_line (Reader *reader, QmStatement *row, guint i, guint quote)
   line->quote = quote;
   role = (QmLineRole) qm_column_word (row, &n, qm_word_of_role, QM_N_LINE_ROLES,
                                       &known);
-  line->item = keep (index, row, &n, TRUE);
+  line->item = keep_next_text (index, row, &n, TRUE);
   append_text (&index->line_text, line->item);
   append_text (&index->line_text, qm_column_text (row, &n)); /* description */
   append_text (&index->line_text, qm_column_text (row, &n)); /* part number */
@@ -256,15 +257,6 @@ read_line (Reader *reader, QmStatement *row, guint i, guint quote)
     index->quotes[quote].open = TRUE;
   if (!known)
     index->quotes[quote].broken = TRUE;
-}
-
-static int
-compare_texts (gconstpointer a, gconstpointer b)
-{
-  const char *const *p = a;
-  const char *const *q = b;
-
-  return strcmp (*p, *q);
 }
 
 /* What follows from all lines of a quote. */
@@ -288,7 +280,7 @@ end_quote (Reader *reader, guint i)
     {
       g_autofree char *items = NULL;
 
-      g_ptr_array_sort (reader->items, compare_texts);
+      g_ptr_array_sort (reader->items, qm_order_strings);
       g_ptr_array_add (reader->items, NULL);
       items = g_strjoinv (";", (char **) reader->items->pdata);
       quote->items =

@@ -176,7 +176,7 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer data)
 }
 
 static void
-set_text (Key *key, const char *text, GStringChunk *strings)
+set_key_text (Key *key, const char *text, GStringChunk *strings)
 {
   g_autofree char *folded = NULL;
 
@@ -213,10 +213,10 @@ set_key (Key *key,
   switch (sort)
     {
     case QM_QUOTE_SORT_VENDOR:
-      set_text (key, quote->vendor, strings);
+      set_key_text (key, quote->vendor, strings);
       break;
     case QM_QUOTE_SORT_NUMBER:
-      set_text (key, quote->number, strings);
+      set_key_text (key, quote->number, strings);
       break;
     case QM_QUOTE_SORT_ISSUED:
       set_date (key, quote->issued_on);
@@ -231,7 +231,7 @@ set_key (Key *key,
       key->number = quote->n_lines;
       break;
     case QM_QUOTE_SORT_ITEM:
-      set_text (key, quote->items, strings);
+      set_key_text (key, quote->items, strings);
       break;
     case QM_QUOTE_SORT_ADDED:
     case QM_N_QUOTE_SORTS:

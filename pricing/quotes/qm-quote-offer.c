@@ -42,21 +42,9 @@ typedef struct
   GArray *left_out; /* NULL: nobody asks */
 } Reader;
 
-static gboolean
-is_stated (gint64 amount)
-{
-  return amount != QM_AMOUNT_UNSTATED;
-}
-
-static const QmQuoteLine *
-line_at (const QmQuote *quote, guint i)
-{
-  return g_ptr_array_index (quote->lines, i);
-}
-
 /* What a line costs: where it tells no quantity, what its price says. */
 static gint64
-cost_of (const QmQuote *quote, const QmQuoteLine *line)
+cost_of_one_or_more (const QmQuote *quote, const QmQuoteLine *line)
 {
   QmQuoteLine one = *line;
 
@@ -116,13 +104,14 @@ is_open (const QmQuote *quote, guint index)
 
   do
     {
-      const QmQuoteLine *line = line_at (quote, i);
+      const QmQuoteLine *line = qm_quote_line_at (quote, i);
 
       open = open || qm_quote_line_open (line) != 0
              || line->match == QM_MATCH_AMBIGUOUS;
       i++;
     }
-  while (i < quote->lines->len && line_at (quote, i)->role == QM_LINE_PART);
+  while (i < quote->lines->len
+         && qm_quote_line_at (quote, i)->role == QM_LINE_PART);
   return open;
 }
 
@@ -133,22 +122,23 @@ is_ambiguous (const QmQuote *quote, guint index)
   guint i = index;
 
   do
-    if (line_at (quote, i)->match == QM_MATCH_AMBIGUOUS)
+    if (qm_quote_line_at (quote, i)->match == QM_MATCH_AMBIGUOUS)
       return TRUE;
-  while (++i < quote->lines->len && line_at (quote, i)->role == QM_LINE_PART);
+  while (++i < quote->lines->len
+         && qm_quote_line_at (quote, i)->role == QM_LINE_PART);
   return FALSE;
 }
 
 static Good
 read_good (const Reader *reader, guint index)
 {
-  const QmQuoteLine *line = line_at (reader->quote, index);
+  const QmQuoteLine *line = qm_quote_line_at (reader->quote, index);
   gboolean matched = line->item != NULL && line->match != QM_MATCH_AMBIGUOUS
                      && qm_catalog_gpu (reader->catalog, line->item) != NULL;
   Good good = { .index = index,
                 .thing = qm_line_thing (reader->catalog, line),
                 .pieces = pieces_of (line),
-                .cost = cost_of (reader->quote, line),
+                .cost = cost_of_one_or_more (reader->quote, line),
                 .open = is_open (reader->quote, index) };
 
   if (matched)
@@ -198,7 +188,7 @@ share_of (gint64 amount, gint64 part, gint64 whole)
 {
   gint64 share;
 
-  if (!is_stated (amount) || part < 0 || whole <= 0
+  if (!qm_amount_is_stated (amount) || part < 0 || whole <= 0
       || !qm_exact_scale (amount, part, whole, &share))
     return QM_AMOUNT_UNSTATED;
   return share;
@@ -215,7 +205,7 @@ add_offer (const Reader *reader, QmQuoteOffer offer, gint64 part, gint64 whole)
   if (offer.pieces <= 0)
     leave_out (reader, offer.line,
                _ ("the quote tells no whole number of pieces"));
-  else if (!is_stated (offer.net_minor) || offer.net_minor <= 0)
+  else if (!qm_amount_is_stated (offer.net_minor) || offer.net_minor <= 0)
     leave_out (reader, offer.line, _ ("the quote tells no price of one"));
   else
     g_array_append_val (reader->offers, offer);
@@ -237,7 +227,7 @@ typedef struct
 } Glance;
 
 static void
-look_at (const Good *good, Glance *glance)
+look_at_good (const Good *good, Glance *glance)
 {
   if (good->gpu != NULL)
     {
@@ -266,7 +256,7 @@ glance_at (const Reader *reader)
   Glance glance = { 0 };
 
   for (guint i = 0; i < reader->goods->len; i++)
-    look_at (good_at (reader, i), &glance);
+    look_at_good (good_at (reader, i), &glance);
   return glance;
 }
 
@@ -277,7 +267,7 @@ has_processor (const Reader *reader)
   for (guint i = 0; i < reader->goods->len; i++)
     if (good_at (reader, i)->thing == QM_THING_PART
         && qm_line_is_processor (
-            line_at (reader->quote, good_at (reader, i)->index)))
+            qm_quote_line_at (reader->quote, good_at (reader, i)->index)))
       return TRUE;
   return FALSE;
 }
@@ -289,7 +279,7 @@ count_shells (const Reader *reader)
   for (guint i = 0; i < reader->goods->len; i++)
     if (good_at (reader, i)->thing == QM_THING_PART
         && qm_line_is_shell (
-            line_at (reader->quote, good_at (reader, i)->index)))
+            qm_quote_line_at (reader->quote, good_at (reader, i)->index)))
       return good_at (reader, i)->pieces;
   return 1;
 }
@@ -299,7 +289,7 @@ any_names_desktop (const Reader *reader)
 {
   for (guint i = 0; i < reader->goods->len; i++)
     if (qm_line_names_desktop (
-            line_at (reader->quote, good_at (reader, i)->index)))
+            qm_quote_line_at (reader->quote, good_at (reader, i)->index)))
       return TRUE;
   return FALSE;
 }
@@ -314,7 +304,7 @@ read_as_empty_machine (const Reader *reader, const Glance *glance)
   if (glance->n_types != 0 || glance->n_machines != 1 || glance->open)
     return FALSE;
   offer.line = glance->machine->index;
-  offer.item = line_at (reader->quote, offer.line)->item;
+  offer.item = qm_quote_line_at (reader->quote, offer.line)->item;
   offer.pieces = glance->machine->pieces;
   if (offer.item == NULL)
     return FALSE;
@@ -373,12 +363,12 @@ sum_lines (const QmQuote *quote, gboolean *all)
   *all = TRUE;
   for (guint i = 0; i < quote->lines->len; i++)
     {
-      const QmQuoteLine *line = line_at (quote, i);
-      gint64 cost = cost_of (quote, line);
+      const QmQuoteLine *line = qm_quote_line_at (quote, i);
+      gint64 cost = cost_of_one_or_more (quote, line);
 
       if (line->role != QM_LINE_QUOTED)
         continue;
-      if (!is_stated (cost))
+      if (!qm_amount_is_stated (cost))
         *all = FALSE;
       else if (!qm_exact_add (&sum, cost))
         return QM_AMOUNT_UNSTATED;
@@ -386,17 +376,12 @@ sum_lines (const QmQuote *quote, gboolean *all)
   return sum;
 }
 
-static gint64
-or_nothing (gint64 amount)
-{
-  return is_stated (amount) ? amount : 0;
-}
-
 /* a + b - c; unstated where one is, or where it is too large. */
 static gint64
 add_and_take (gint64 a, gint64 b, gint64 c)
 {
-  if (!is_stated (a) || !qm_exact_add (&a, b) || !qm_exact_add (&a, -c))
+  if (!qm_amount_is_stated (a) || !qm_exact_add (&a, b)
+      || !qm_exact_add (&a, -c))
     return QM_AMOUNT_UNSTATED;
   return a;
 }
@@ -409,10 +394,10 @@ compute (const QmQuote *quote)
   gboolean all;
   gint64 sum = sum_lines (quote, &all);
 
-  if (!all && is_stated (quote->net_minor) && quote->net_minor > sum)
+  if (!all && qm_amount_is_stated (quote->net_minor) && quote->net_minor > sum)
     sum = quote->net_minor;
-  return add_and_take (sum, or_nothing (quote->charge_minor),
-                       or_nothing (quote->discount_minor));
+  return add_and_take (sum, qm_amount_or_nothing (quote->charge_minor),
+                       qm_amount_or_nothing (quote->discount_minor));
 }
 
 /* Of prices without tax: what is to be paid less the tax, as the document says
@@ -423,20 +408,22 @@ net_of_document (const QmQuote *quote, gint64 computed)
 {
   gint64 payable = quote->payable_minor;
 
-  if (!is_stated (payable) || payable <= 0
+  if (!qm_amount_is_stated (payable) || payable <= 0
       || (quote->tax_included == QM_NO && payable == computed))
     return computed;
-  if (is_stated (quote->tax_minor) && quote->tax_minor >= 0
+  if (qm_amount_is_stated (quote->tax_minor) && quote->tax_minor >= 0
       && quote->tax_minor < payable)
     {
       gint64 net = payable - quote->tax_minor;
 
       /* What is to be paid may have been made a round amount. */
-      return is_stated (quote->net_minor) && ABS (net - quote->net_minor) <= 5
+      return qm_amount_is_stated (quote->net_minor)
+                     && ABS (net - quote->net_minor) <= 5
                  ? quote->net_minor
                  : net;
     }
-  return is_stated (computed) && payable >= computed ? computed : payable;
+  return qm_amount_is_stated (computed) && payable >= computed ? computed
+                                                               : payable;
 }
 
 /* Whether the net amount is but a sum before charges and discounts of the whole
@@ -444,11 +431,11 @@ net_of_document (const QmQuote *quote, gint64 computed)
 static gboolean
 is_subtotal (const QmQuote *quote, gint64 payable)
 {
-  gint64 after =
-      add_and_take (quote->net_minor, or_nothing (quote->charge_minor),
-                    or_nothing (quote->discount_minor));
+  gint64 after = add_and_take (quote->net_minor,
+                               qm_amount_or_nothing (quote->charge_minor),
+                               qm_amount_or_nothing (quote->discount_minor));
 
-  return is_stated (after)
+  return qm_amount_is_stated (after)
          && ABS (after - payable) <= (gint64) quote->lines->len;
 }
 
@@ -471,15 +458,17 @@ qm_quote_come_to (const QmQuote *quote,
       *net_minor = net_of_document (quote, computed);
       return;
     }
-  gross = is_stated (quote->payable_minor) && quote->payable_minor > 0
+  gross = qm_amount_is_stated (quote->payable_minor) && quote->payable_minor > 0
               ? quote->payable_minor
               : computed;
   *net_minor = gross;
-  if (!is_stated (*tax_minor) && is_stated (quote->net_minor)
-      && quote->net_minor > 0 && quote->net_minor < gross
-      && gross == quote->payable_minor && !is_subtotal (quote, gross))
+  if (!qm_amount_is_stated (*tax_minor)
+      && qm_amount_is_stated (quote->net_minor) && quote->net_minor > 0
+      && quote->net_minor < gross && gross == quote->payable_minor
+      && !is_subtotal (quote, gross))
     *tax_minor = gross - quote->net_minor;
-  if (is_stated (gross) && is_stated (*tax_minor) && *tax_minor < gross)
+  if (qm_amount_is_stated (gross) && qm_amount_is_stated (*tax_minor)
+      && *tax_minor < gross)
     *net_minor = gross - *tax_minor;
   else
     *taxed = TRUE;
@@ -505,8 +494,9 @@ lines_add_up (const QmQuote *quote)
   gboolean taxed;
 
   qm_quote_come_to (quote, &net, &tax, &taxed);
-  return !is_stated (net) || !is_stated (computed) || are_near (net, computed)
-         || (is_stated (tax) && are_near (net + tax, computed));
+  return !qm_amount_is_stated (net) || !qm_amount_is_stated (computed)
+         || are_near (net, computed)
+         || (qm_amount_is_stated (tax) && are_near (net + tax, computed));
 }
 
 /* What a line takes off is shared as a discount is. */
@@ -514,7 +504,7 @@ static gboolean
 is_shared (const Good *good)
 {
   return good->thing == QM_THING_SERVICE || good->thing == QM_THING_SHIPPING
-         || (is_stated (good->cost) && good->cost < 0);
+         || (qm_amount_is_stated (good->cost) && good->cost < 0);
 }
 
 /* What all goods cost among which the quote is shared. */
@@ -527,7 +517,7 @@ sum_goods (const Reader *reader)
     {
       const Good *good = good_at (reader, i);
 
-      if (!is_shared (good) && is_stated (good->cost)
+      if (!is_shared (good) && qm_amount_is_stated (good->cost)
           && !qm_exact_add (&sum, good->cost))
         return 0;
     }
@@ -537,7 +527,7 @@ sum_goods (const Reader *reader)
 static void
 read_good_alone (const Reader *reader, const Good *good, gint64 sum)
 {
-  const QmQuoteLine *line = line_at (reader->quote, good->index);
+  const QmQuoteLine *line = qm_quote_line_at (reader->quote, good->index);
   gboolean whole = good->gpu != NULL && good->thing == QM_THING_MACHINE;
   QmQuoteOffer offer = { .line = good->index,
                          .item = good->gpu != NULL ? good->gpu : line->item,
@@ -554,7 +544,7 @@ read_good_alone (const Reader *reader, const Good *good, gint64 sum)
     offer.pieces *= good->gpus;
   if (good->open)
     leave_out (reader, good->index, _ ("a question about it is open"));
-  else if (!is_stated (good->cost))
+  else if (!qm_amount_is_stated (good->cost))
     leave_out (reader, good->index, _ ("the quote tells no price of one"));
   else if (!lines_add_up (reader->quote))
     leave_out (reader, good->index,
@@ -591,14 +581,14 @@ change_by (Reader *reader, gint64 amount)
   gint64 before = reader->net;
   gint64 gross;
 
-  if (!is_stated (before) || before <= 0)
+  if (!qm_amount_is_stated (before) || before <= 0)
     return;
-  if (reader->quote->tax_included == QM_YES && is_stated (reader->tax)
+  if (reader->quote->tax_included == QM_YES && qm_amount_is_stated (reader->tax)
       && (gross = add_and_take (before, reader->tax, 0)) > 0
       && !qm_exact_scale (amount, before, gross, &amount))
     amount = 0;
   reader->net = add_and_take (before, amount, 0);
-  if (is_stated (reader->tax) && reader->net > 0
+  if (qm_amount_is_stated (reader->tax) && reader->net > 0
       && !qm_exact_scale (reader->tax, reader->net, before, &reader->tax))
     reader->tax = QM_AMOUNT_UNSTATED;
 }
@@ -652,14 +642,16 @@ read_variant (Reader *reader, int base, int instead)
       guint index = (int) i == base ? (guint) instead : i;
       Good good;
 
-      if (line_at (quote, i)->role != QM_LINE_QUOTED)
+      if (qm_quote_line_at (quote, i)->role != QM_LINE_QUOTED)
         continue;
       good = read_good (reader, index);
       if (index != i)
-        change_by (reader, add_and_take (good.cost, 0,
-                                         cost_of (quote, line_at (quote, i))));
+        change_by (reader,
+                   add_and_take (good.cost, 0,
+                                 cost_of_one_or_more (
+                                     quote, qm_quote_line_at (quote, i))));
       if (good.thing == QM_THING_RENT)
-        change_by (reader, -or_nothing (good.cost));
+        change_by (reader, -qm_amount_or_nothing (good.cost));
       else
         g_array_append_val (goods, good);
     }
@@ -686,7 +678,7 @@ read_variants (Reader *reader)
 
   for (guint i = 0; i < quote->lines->len; i++)
     {
-      const QmQuoteLine *line = line_at (quote, i);
+      const QmQuoteLine *line = qm_quote_line_at (quote, i);
 
       if (line->role == QM_LINE_QUOTED)
         base = (int) i;
@@ -694,8 +686,9 @@ read_variants (Reader *reader)
            && line->role != QM_LINE_ALTERNATIVE)
           || base < 0 || !matters (reader, i))
         continue;
-      if (is_stated (cost_of (quote, line))
-          && is_stated (cost_of (quote, line_at (quote, (guint) base))))
+      if (qm_amount_is_stated (cost_of_one_or_more (quote, line))
+          && qm_amount_is_stated (cost_of_one_or_more (
+              quote, qm_quote_line_at (quote, (guint) base))))
         read_variant (reader, base, (int) i);
       else
         leave_out (reader, i, _ ("the quote tells no price of one"));
@@ -708,8 +701,8 @@ static int
 find_named (const QmQuote *quote)
 {
   for (guint i = 0; i < quote->lines->len; i++)
-    if (line_at (quote, i)->item != NULL
-        || line_at (quote, i)->match == QM_MATCH_AMBIGUOUS)
+    if (qm_quote_line_at (quote, i)->item != NULL
+        || qm_quote_line_at (quote, i)->match == QM_MATCH_AMBIGUOUS)
       return (int) i;
   return -1;
 }

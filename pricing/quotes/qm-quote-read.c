@@ -47,6 +47,13 @@ append_character (GString *clean, gunichar c, char *gap)
     }
 }
 
+gboolean
+qm_read_refuse (GError **error, QmReadError code, const char *message)
+{
+  g_set_error_literal (error, QM_READ_ERROR, (int) code, message);
+  return FALSE;
+}
+
 char *
 qm_read_text (const char *text)
 {

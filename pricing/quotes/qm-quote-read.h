@@ -24,6 +24,9 @@ typedef enum
   QM_READ_ERROR_UNSUITED   /* a quote that the format cannot hold */
 } QmReadError;
 
+/* Sets an error with a sentence in the user's language; returns FALSE. */
+gboolean qm_read_refuse (GError **error, QmReadError code, const char *message);
+
 /* No document is larger, ... */
 #define QM_READ_MAX_BYTES ((gsize) 8 << 20)
 /* ... but a spreadsheet may be. */

@@ -9,8 +9,8 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-static gboolean
-invalid (GError **error, const char *message)
+gboolean
+qm_quote_store_refuse (GError **error, const char *message)
 {
   g_set_error_literal (error, QM_QUOTE_STORE_ERROR,
                        QM_QUOTE_STORE_ERROR_INVALID, message);
@@ -26,9 +26,11 @@ qm_store_check_text (const char *text, GError **error)
     return TRUE;
   length = strlen (text);
   if (length > QM_QUOTE_STORE_MAX_TEXT)
-    return invalid (error, _ ("A text of the quote is too long to be stored."));
+    return qm_quote_store_refuse (
+        error, _ ("A text of the quote is too long to be stored."));
   if (!g_utf8_validate (text, (gssize) length, NULL))
-    return invalid (error, _ ("A text of the quote is not valid UTF-8."));
+    return qm_quote_store_refuse (
+        error, _ ("A text of the quote is not valid UTF-8."));
   return TRUE;
 }
 
@@ -50,7 +52,8 @@ qm_store_check_date (QmDate date, GError **error)
       if (qm_date_parse (text, &parsed))
         return TRUE;
     }
-  return invalid (error, _ ("A date of the quote is none of the calendar."));
+  return qm_quote_store_refuse (
+      error, _ ("A date of the quote is none of the calendar."));
 }
 
 gboolean
@@ -58,8 +61,9 @@ qm_store_check_currency (const char *currency, GError **error)
 {
   if (currency[0] == '\0' || qm_currency_valid (currency))
     return TRUE;
-  return invalid (error, _ ("The currency is no code of three capital "
-                            "letters."));
+  return qm_quote_store_refuse (error,
+                                _ ("The currency is no code of three capital "
+                                   "letters."));
 }
 
 static gboolean
@@ -73,8 +77,9 @@ check_line (const QmQuoteLine *line, GError **error)
       || (guint) line->match >= QM_N_MATCHES
       || (guint) line->thing >= QM_N_THINGS
       || ((line->asked | line->answered) & ~(guint) QM_ASKS_OF_LINE) != 0)
-    return invalid (error, _ ("A line of the quote has a role that is not "
-                              "known."));
+    return qm_quote_store_refuse (
+        error, _ ("A line of the quote has a role that is not "
+                  "known."));
   for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
     if (!qm_store_check_text (texts[i], error))
       return FALSE;
@@ -85,7 +90,8 @@ static gboolean
 check_finding (const QmFinding *finding, GError **error)
 {
   if ((guint) finding->level >= QM_N_FINDING_LEVELS || finding->message == NULL)
-    return invalid (error, _ ("A finding of the quote says nothing."));
+    return qm_quote_store_refuse (error,
+                                  _ ("A finding of the quote says nothing."));
   return qm_store_check_text (finding->place, error)
          && qm_store_check_text (finding->message, error);
 }
@@ -96,8 +102,9 @@ qm_store_check_digest (const char *sha256, GError **error)
   if (sha256 != NULL && strlen (sha256) == 64
       && strspn (sha256, "0123456789abcdefABCDEF") == 64)
     return TRUE;
-  return invalid (error, _ ("The digest of the document is not one of "
-                            "SHA-256."));
+  return qm_quote_store_refuse (error,
+                                _ ("The digest of the document is not one of "
+                                   "SHA-256."));
 }
 
 static gboolean
@@ -110,7 +117,8 @@ check_head (const QmQuote *quote, GError **error)
   if (quote->kind > QM_PRICE_CLOUD || quote->unit > QM_PRICE_HOUR
       || (guint) quote->origin >= QM_N_QUOTE_ORIGINS
       || ((quote->asked | quote->answered) & ~(guint) QM_ASKS_OF_QUOTE) != 0)
-    return invalid (error, _ ("The kind of the quote is not known."));
+    return qm_quote_store_refuse (error,
+                                  _ ("The kind of the quote is not known."));
   if (quote->sha256 != NULL && !qm_store_check_digest (quote->sha256, error))
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
@@ -129,7 +137,8 @@ qm_store_check_quote (const QmQuote *quote, GError **error)
     return FALSE;
   if (quote->lines->len > QM_QUOTE_STORE_MAX_LINES
       || quote->findings->len > QM_QUOTE_STORE_MAX_LINES)
-    return invalid (error, _ ("The quote has too many lines to be stored."));
+    return qm_quote_store_refuse (
+        error, _ ("The quote has too many lines to be stored."));
   for (guint i = 0; i < quote->lines->len; i++)
     if (!check_line (g_ptr_array_index (quote->lines, i), error))
       return FALSE;

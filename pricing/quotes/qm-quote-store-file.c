@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "pricing/qm-order.h"
 #include "pricing/quotes/qm-quote-store-private.h"
 
 #include <errno.h>
@@ -163,15 +164,6 @@ qm_store_dated_name (const char *path, const char *what)
   return name;
 }
 
-static int
-compare_names (gconstpointer a, gconstpointer b)
-{
-  const char *const *p = a;
-  const char *const *q = b;
-
-  return strcmp (*p, *q);
-}
-
 /* Whether the end of a name is one that qm_store_dated_name() gives: "2026...Z"
  * or "2026...Z-2", and not that of a journal or of a copy that is being made.
  */
@@ -217,7 +209,7 @@ qm_store_list_dated (const char *path, const char *what)
       if (strlen (name) < length || !is_date (name + length))
         g_ptr_array_remove_index (names, i - 1);
     }
-  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (names, qm_order_strings);
   return names;
 }
 

@@ -48,22 +48,16 @@ qm_watched_free (QmWatched *watched)
 }
 
 static gboolean
-invalid (GError **error, const char *message)
-{
-  g_set_error_literal (error, QM_QUOTE_STORE_ERROR,
-                       QM_QUOTE_STORE_ERROR_INVALID, message);
-  return FALSE;
-}
-
-static gboolean
 check_point (const QmPricePoint *point, GError **error)
 {
   if (point->source == NULL || point->date.year == 0 || point->micros < 0
       || !qm_currency_valid (point->currency))
-    return invalid (error, _ ("A price needs an amount with its currency, a "
-                              "day and a source."));
+    return qm_quote_store_refuse (
+        error, _ ("A price needs an amount with its currency, a "
+                  "day and a source."));
   if (point->kind > QM_PRICE_CLOUD || point->unit > QM_PRICE_HOUR)
-    return invalid (error, _ ("The kind of the price is not known."));
+    return qm_quote_store_refuse (error,
+                                  _ ("The kind of the price is not known."));
   return qm_store_check_text (point->source, error)
          && qm_store_check_text (point->item, error)
          && qm_store_check_date (point->date, error);
@@ -527,7 +521,8 @@ check_watched (const QmWatched *watched, GError **error)
                                 watched->last_modified, watched->error };
 
   if (watched->address == NULL || watched->address[0] == '\0')
-    return invalid (error, _ ("A watched page needs an address."));
+    return qm_quote_store_refuse (error,
+                                  _ ("A watched page needs an address."));
   for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
     if (!qm_store_check_text (texts[i], error))
       return FALSE;

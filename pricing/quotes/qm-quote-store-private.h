@@ -332,6 +332,10 @@ gboolean qm_store_erase_from_backups (const char *path,
 
 /* --- qm-quote-store-check.c --- */
 
+/* Sets QM_QUOTE_STORE_ERROR_INVALID with a sentence in the user's language;
+ * returns FALSE. */
+gboolean qm_quote_store_refuse (GError **error, const char *message);
+
 /* Whether a quote can be stored: QM_QUOTE_STORE_ERROR_INVALID where not. */
 gboolean qm_store_check_quote (const QmQuote *quote, GError **error);
 gboolean qm_store_check_text (const char *text, GError **error);

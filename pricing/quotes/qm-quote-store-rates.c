@@ -60,7 +60,7 @@ forget_unused_sources (QmQuoteStore *store, GError **error)
 }
 
 static gboolean
-put (QmQuoteStore *store, gpointer data, GError **error)
+put_rates (QmQuoteStore *store, gpointer data, GError **error)
 {
   const Put *what = data;
   gsize n;
@@ -86,7 +86,7 @@ qm_quote_store_put_rates (QmQuoteStore *store,
                         FALSE);
 
   return qm_store_check_text (source, error)
-         && qm_store_write (store, put, &what, error);
+         && qm_store_write (store, put_rates, &what, error);
 }
 
 QmRates *

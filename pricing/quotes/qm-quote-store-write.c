@@ -194,7 +194,7 @@ typedef struct
  * number and alternative, which may be the same for several.
  * (transfer full) */
 static char *
-part_of (const QmQuote *quote, int occurrence)
+part_of_quote (const QmQuote *quote, int occurrence)
 {
   const char *vendor = quote->vendor != NULL ? quote->vendor : "";
 
@@ -214,7 +214,7 @@ qm_store_find_same (QmQuoteStore *store,
   static const char sql[] =
       "SELECT id FROM quotes WHERE sha256 = ?1 AND part = ?2"
       " AND deleted_at IS NULL ORDER BY id";
-  g_autofree char *part = part_of (quote, occurrence);
+  g_autofree char *part = part_of_quote (quote, occurrence);
   g_autoptr (QmStatement) statement = NULL;
   int n = 0;
 
@@ -237,7 +237,7 @@ qm_store_find_same (QmQuoteStore *store,
 }
 
 static gboolean
-add (QmQuoteStore *store, gpointer data, GError **error)
+insert_quote (QmQuoteStore *store, gpointer data, GError **error)
 {
   static const char sql[] =
       "INSERT INTO quotes (vendor, number, note, currency, kind, unit,"
@@ -248,7 +248,7 @@ add (QmQuoteStore *store, gpointer data, GError **error)
       " VALUES ((SELECT id FROM vendors WHERE name = ?),"
       "  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   Addition *addition = data;
-  g_autofree char *part = part_of (addition->quote, addition->occurrence);
+  g_autofree char *part = part_of_quote (addition->quote, addition->occurrence);
   QmStatement *statement;
   int n = 0;
 
@@ -304,7 +304,7 @@ typedef struct
 int
 qm_store_count_occurrence (GHashTable *counts, const QmQuote *quote)
 {
-  g_autofree char *part = part_of (quote, 0);
+  g_autofree char *part = part_of_quote (quote, 0);
   char *key;
   int count;
 
@@ -329,7 +329,7 @@ add_all (QmQuoteStore *store, gpointer data, GError **error)
       Addition one = { quote, additions->attachments, 0, 0, FALSE };
 
       one.occurrence = qm_store_count_occurrence (counts, quote);
-      if (!add (store, &one, error))
+      if (!insert_quote (store, &one, error))
         return FALSE;
       additions->added += !one.already;
       g_array_append_val (additions->ids, one.id);
@@ -457,7 +457,7 @@ update_head (QmQuoteStore *store, const QmQuote *quote, GError **error)
 }
 
 static gboolean
-update (QmQuoteStore *store, gpointer data, GError **error)
+update_quote (QmQuoteStore *store, gpointer data, GError **error)
 {
   static const char no_lines[] = "DELETE FROM lines WHERE quote = ?1";
   static const char no_findings[] = "DELETE FROM findings WHERE quote = ?1";
@@ -483,7 +483,7 @@ qm_quote_store_update (QmQuoteStore *store,
   g_return_val_if_fail (store != NULL && quote != NULL, FALSE);
 
   return qm_store_check_quote (quote, error)
-         && qm_store_write (store, update, &change, error);
+         && qm_store_write (store, update_quote, &change, error);
 }
 
 static gboolean delete (QmQuoteStore *store, gpointer data, GError **error)

@@ -10,30 +10,18 @@
 
 __extension__ typedef __int128 Wide;
 
-static gboolean
-is_stated (gint64 amount)
-{
-  return amount != QM_AMOUNT_UNSTATED;
-}
-
 /* a + sign x b; unstated where one is, or where it is too large. */
 static gint64
 plus (gint64 a, int sign, gint64 b)
 {
   gint64 sum;
 
-  if (!is_stated (a) || !is_stated (b))
+  if (!qm_amount_is_stated (a) || !qm_amount_is_stated (b))
     return QM_AMOUNT_UNSTATED;
   if (sign < 0 ? __builtin_sub_overflow (a, b, &sum)
                : __builtin_add_overflow (a, b, &sum))
     return QM_AMOUNT_UNSTATED;
   return sum;
-}
-
-static gint64
-or_nothing (gint64 amount)
-{
-  return is_stated (amount) ? amount : 0;
 }
 
 /* Micros of the major unit in one minor unit. */
@@ -54,8 +42,9 @@ multiply (const QmQuote *quote, const QmQuoteLine *line, Wide *minor)
   Wide divisor = (Wide) line->base_quantity_micros * micros_per_minor (quote);
   Wide product;
 
-  if (!is_stated (line->quantity_micros) || !is_stated (line->price_micros)
-      || !is_stated (line->base_quantity_micros)
+  if (!qm_amount_is_stated (line->quantity_micros)
+      || !qm_amount_is_stated (line->price_micros)
+      || !qm_amount_is_stated (line->base_quantity_micros)
       || line->base_quantity_micros <= 0)
     return FALSE;
   product = (Wide) line->quantity_micros * line->price_micros;
@@ -78,8 +67,8 @@ qm_quote_line_computed (const QmQuote *quote, const QmQuoteLine *line)
   if (!multiply (quote, line, &minor) || minor > G_MAXINT64
       || minor <= G_MININT64)
     return QM_AMOUNT_UNSTATED;
-  sum = plus ((gint64) minor, -1, or_nothing (line->discount_minor));
-  return plus (sum, 1, or_nothing (line->charge_minor));
+  sum = plus ((gint64) minor, -1, qm_amount_or_nothing (line->discount_minor));
+  return plus (sum, 1, qm_amount_or_nothing (line->charge_minor));
 }
 
 gint64
@@ -87,8 +76,9 @@ qm_quote_line_cost (const QmQuote *quote, const QmQuoteLine *line)
 {
   g_return_val_if_fail (quote != NULL && line != NULL, QM_AMOUNT_UNSTATED);
 
-  return is_stated (line->total_minor) ? line->total_minor
-                                       : qm_quote_line_computed (quote, line);
+  return qm_amount_is_stated (line->total_minor)
+             ? line->total_minor
+             : qm_quote_line_computed (quote, line);
 }
 
 static gint64
@@ -113,8 +103,8 @@ sum_lines (const QmQuote *quote, guint *n)
 static gint64
 allow (const QmQuote *quote, gint64 amount)
 {
-  amount = plus (amount, -1, or_nothing (quote->discount_minor));
-  return plus (amount, 1, or_nothing (quote->charge_minor));
+  amount = plus (amount, -1, qm_amount_or_nothing (quote->discount_minor));
+  return plus (amount, 1, qm_amount_or_nothing (quote->charge_minor));
 }
 
 static gint64
@@ -122,7 +112,7 @@ add_tax (const QmQuote *quote, gint64 amount)
 {
   return quote->tax_included == QM_YES
              ? amount
-             : plus (amount, 1, or_nothing (quote->tax_minor));
+             : plus (amount, 1, qm_amount_or_nothing (quote->tax_minor));
 }
 
 void
@@ -148,12 +138,12 @@ distance (gint64 a, gint64 b)
 
 /* "What: written, computed", as a note where rounding explains it. */
 static guint
-compare (QmQuote *quote,
-         const char *place,
-         const char *format,
-         gint64 written,
-         gint64 computed,
-         guint tolerance)
+note_difference (QmQuote *quote,
+                 const char *place,
+                 const char *format,
+                 gint64 written,
+                 gint64 computed,
+                 guint tolerance)
 {
   g_autofree char *is = qm_minor_for_people (written, quote->currency);
   g_autofree char *should = qm_minor_for_people (computed, quote->currency);
@@ -189,15 +179,15 @@ check_size (QmQuote *quote, const char *place, const QmQuoteLine *line)
   guint n = 0;
 
   /* Of what can be had besides there may be none yet. */
-  if (is_stated (line->quantity_micros) && line->quantity_micros <= 0
+  if (qm_amount_is_stated (line->quantity_micros) && line->quantity_micros <= 0
       && (line->quantity_micros < 0 || line->role != QM_LINE_OPTION))
     n += warn (quote, place, _ ("The quantity is not above zero."));
-  if (is_stated (line->price_micros) && line->price_micros < 0)
+  if (qm_amount_is_stated (line->price_micros) && line->price_micros < 0)
     n += warn (quote, place, _ ("The price is negative."));
-  else if (is_stated (cost) && cost < 0)
+  else if (qm_amount_is_stated (cost) && cost < 0)
     n += warn (quote, place, _ ("The total of the line is negative."));
-  if ((is_stated (line->price_micros) && line->price_micros > most)
-      || (is_stated (cost) && cost / per_unit > QM_READ_MAX_UNITS))
+  if ((qm_amount_is_stated (line->price_micros) && line->price_micros > most)
+      || (qm_amount_is_stated (cost) && cost / per_unit > QM_READ_MAX_UNITS))
     n += warn (quote, place, _ ("The amount is too large for a price."));
   return n;
 }
@@ -212,18 +202,19 @@ check_line (QmQuote *quote, const QmQuoteLine *line, guint row)
   guint n = check_size (quote, place, line);
   Wide ignored;
 
-  if (!is_stated (computed) && multiply (quote, line, &ignored))
+  if (!qm_amount_is_stated (computed) && multiply (quote, line, &ignored))
     return n
            + warn (quote, place,
                    _ ("Quantity times price is too large to be computed."));
-  if (is_stated (computed) && is_stated (line->total_minor))
+  if (qm_amount_is_stated (computed) && qm_amount_is_stated (line->total_minor))
     return n
-           + compare (quote, place,
-                      _ ("The line says %s, but quantity and price come to "
-                         "%s."),
-                      line->total_minor, computed, 1);
+           + note_difference (
+               quote, place,
+               _ ("The line says %s, but quantity and price come to "
+                  "%s."),
+               line->total_minor, computed, 1);
   if (line->role == QM_LINE_QUOTED
-      && !is_stated (qm_quote_line_cost (quote, line)))
+      && !qm_amount_is_stated (qm_quote_line_cost (quote, line)))
     qm_quote_add_finding (quote, QM_FINDING_WARNING, place,
                           _ ("The line says neither its total nor a quantity "
                              "and a price."));
@@ -238,8 +229,8 @@ is_torn (const QmQuote *quote, const QmQuoteLine *line)
 {
   gint64 computed = qm_quote_line_computed (quote, line);
 
-  return line->role == QM_LINE_QUOTED && is_stated (computed)
-         && is_stated (line->total_minor)
+  return line->role == QM_LINE_QUOTED && qm_amount_is_stated (computed)
+         && qm_amount_is_stated (line->total_minor)
          && distance (line->total_minor, computed)
                 > distance (line->total_minor, 0) / 10 + 1;
 }
@@ -260,22 +251,26 @@ check_net (QmQuote *quote, gint64 lines, guint n_lines)
 {
   gint64 after = allow (quote, lines);
 
-  if (!is_stated (quote->net_minor) || !is_stated (lines)
-      || (is_stated (after) && distance (quote->net_minor, after) <= n_lines))
+  if (!qm_amount_is_stated (quote->net_minor) || !qm_amount_is_stated (lines)
+      || (qm_amount_is_stated (after)
+          && distance (quote->net_minor, after) <= n_lines))
     return 0;
   if (quote->tax_included == QM_YES)
     {
-      gint64 gross = plus (quote->net_minor, 1, or_nothing (quote->tax_minor));
+      gint64 gross =
+          plus (quote->net_minor, 1, qm_amount_or_nothing (quote->tax_minor));
 
-      if (is_stated (gross)
+      if (qm_amount_is_stated (gross)
           && (distance (gross, lines) <= n_lines
-              || (is_stated (after) && distance (gross, after) <= n_lines)))
+              || (qm_amount_is_stated (after)
+                  && distance (gross, after) <= n_lines)))
         return 0;
     }
-  return compare (quote, NULL,
-                  _ ("The document says that its lines come to %s, but they "
-                     "add up to %s."),
-                  quote->net_minor, lines, n_lines);
+  return note_difference (
+      quote, NULL,
+      _ ("The document says that its lines come to %s, but they "
+         "add up to %s."),
+      quote->net_minor, lines, n_lines);
 }
 
 /* Whether the net amount is written with what the whole document takes off or
@@ -285,7 +280,7 @@ is_net_after (const QmQuote *quote, gint64 lines, guint n_lines)
 {
   gint64 after = allow (quote, lines);
 
-  return is_stated (quote->net_minor) && is_stated (after)
+  return qm_amount_is_stated (quote->net_minor) && qm_amount_is_stated (after)
          && distance (quote->net_minor, after) <= n_lines;
 }
 
@@ -294,7 +289,7 @@ is_net_after (const QmQuote *quote, gint64 lines, guint n_lines)
 static gboolean
 is_rounded (gint64 amount, gint64 exact)
 {
-  return is_stated (exact)
+  return qm_amount_is_stated (exact)
          && ((amount % 5 == 0 && distance (amount, exact) <= 2)
              || (amount % 10 == 0 && distance (amount, exact) <= 5));
 }
@@ -304,27 +299,29 @@ static guint
 check_payable (QmQuote *quote, gint64 lines, guint n_lines)
 {
   gboolean gross_lines = quote->tax_included == QM_YES;
-  gint64 base = is_stated (quote->net_minor) ? quote->net_minor : lines;
-  gint64 tax = or_nothing (quote->tax_minor);
+  gint64 base =
+      qm_amount_is_stated (quote->net_minor) ? quote->net_minor : lines;
+  gint64 tax = qm_amount_or_nothing (quote->tax_minor);
   gint64 before, after;
 
-  if (!is_stated (quote->payable_minor) || !is_stated (base))
+  if (!qm_amount_is_stated (quote->payable_minor)
+      || !qm_amount_is_stated (base))
     return 0;
-  if (gross_lines && !is_stated (quote->net_minor))
+  if (gross_lines && !qm_amount_is_stated (quote->net_minor))
     tax = 0;
   before = plus (allow (quote, base), 1, tax);
   after = plus (base, 1, tax);
   if (is_net_after (quote, lines, n_lines))
     before = after;
-  if ((is_stated (after) && is_stated (quote->net_minor)
+  if ((qm_amount_is_stated (after) && qm_amount_is_stated (quote->net_minor)
        && (distance (quote->payable_minor, after) <= 1
            || is_rounded (quote->payable_minor, after)))
-      || !is_stated (before))
+      || !qm_amount_is_stated (before))
     return 0;
-  if (gross_lines && is_stated (allow (quote, lines))
+  if (gross_lines && qm_amount_is_stated (allow (quote, lines))
       && distance (quote->payable_minor, allow (quote, lines)) <= n_lines)
     return 0;
-  if (!is_stated (quote->tax_minor) && quote->payable_minor > before)
+  if (!qm_amount_is_stated (quote->tax_minor) && quote->payable_minor > before)
     {
       g_autofree char *more =
           qm_minor_for_people (plus (quote->payable_minor, -1, before),
@@ -336,11 +333,12 @@ check_payable (QmQuote *quote, gint64 lines, guint n_lines)
                     more);
       return 0;
     }
-  return compare (quote, NULL,
-                  _ ("The document says that %s is to be paid, but its amounts "
-                     "come to %s."),
-                  quote->payable_minor, before,
-                  is_stated (quote->net_minor) ? 1 : n_lines);
+  return note_difference (
+      quote, NULL,
+      _ ("The document says that %s is to be paid, but its amounts "
+         "come to %s."),
+      quote->payable_minor, before,
+      qm_amount_is_stated (quote->net_minor) ? 1 : n_lines);
 }
 
 /* Asks whether what the quote comes to is right, or no more. */
@@ -392,7 +390,7 @@ qm_quote_totals_check (QmQuote *quote)
   n_apart += check_payable (quote, lines, n_lines);
   ask_totals (quote, n_apart == 0 && !any_torn (quote));
   n += n_apart;
-  if (is_stated (quote->payable_minor) && quote->payable_minor < 0)
+  if (qm_amount_is_stated (quote->payable_minor) && quote->payable_minor < 0)
     n += warn (quote, NULL, _ ("The amount to be paid is negative."));
   return n;
 }

@@ -31,6 +31,19 @@ G_BEGIN_DECLS
 /* An amount, price or quantity that the document does not state. */
 #define QM_AMOUNT_UNSTATED G_MININT64
 
+static inline gboolean
+qm_amount_is_stated (gint64 amount)
+{
+  return amount != QM_AMOUNT_UNSTATED;
+}
+
+/* 0 where it is not stated. */
+static inline gint64
+qm_amount_or_nothing (gint64 amount)
+{
+  return qm_amount_is_stated (amount) ? amount : 0;
+}
+
 /* What a quote was read from. */
 typedef enum
 {
@@ -190,6 +203,13 @@ void qm_quote_free (QmQuote *quote);
  *
  * Returns: (transfer none): the line, valid until lines are removed. */
 QmQuoteLine *qm_quote_add_line (QmQuote *quote, QmLineRole role);
+
+/* One of its lines. */
+static inline const QmQuoteLine *
+qm_quote_line_at (const QmQuote *quote, guint i)
+{
+  return g_ptr_array_index (quote->lines, i);
+}
 
 /* Appends a finding; `place` may be NULL.  Both texts are copied. */
 void qm_quote_add_finding (QmQuote *quote,

@@ -47,7 +47,7 @@ def main():
             results.append(run(f'times of {model}', 'side-by-side.py', *shared,
                                '--models', model, '--repeat', options.repeat))
     print('== in all', *results, sep='\n')
-    sys.exit(any('FAILED' in result for result in results))
+    common.conclude(sum('FAILED' in result for result in results), len(results))
 
 
 main()

@@ -21,9 +21,9 @@ RUNS = (('pythia-160m', 32), ('pythia-160m', 4), ('pythia-1b', 16),
 LEAST = 0.01
 
 
-def predicted(options, model, size):
+def predicted(options, model, size, gpu):
     status, lines, message = common.bench(
-        options.bench, 'predict', '--model', model, '--gpu', options.gpu,
+        options.bench, 'predict', '--model', model, '--gpu', gpu,
         '--level', 'engine', '--micro-batch', size, '--json')
     if status != 0 or not lines[0].get('fits'):
         sys.exit(f'{model}: {message or lines}')
@@ -33,7 +33,6 @@ def predicted(options, model, size):
 def compare(model, size, options):
     """Prints one run; returns whether its prediction holds."""
     head = f'{model:16} {size:4}'
-    line = predicted(options, model, size)
     status, lines, message = common.bench(
         options.bench, 'run', '--model', model, '--micro-batch', size,
         '--repeat', 1, '--profile', '--device', options.device, '--json')
@@ -41,6 +40,12 @@ def compare(model, size, options):
         print(f'{head} FAILED: {status} {message}', flush=True)
         return False
     run = lines[-1]
+    gpu = options.gpu or run['gpu']
+    if gpu is None:
+        print(f'{head} FAILED: the catalog has no {run["device"]["name"]}',
+              flush=True)
+        return False
+    line = predicted(options, model, size, gpu)
     step = run['step']['mean_s']
     within = (line['step_s'] * line['days_low'] / line['days'] <= step
               <= line['step_s'] * line['days_high'] / line['days'])
@@ -63,14 +68,14 @@ def compare(model, size, options):
 
 
 def main():
-    parser = common.arguments(__doc__.split('\n', maxsplit=1)[0],
-                              gpu='h100-80gb-sxm')
+    parser = common.arguments(__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('--gpu', default='',
+                        help='its id in the catalog, else the one found for it')
     parser.add_argument('--only', default='', help='models that contain this')
     options = parser.parse_args()
     done = [compare(model, size, options) for model, size in RUNS
             if options.only in model]
-    print(f'{sum(done)} of {len(done)} within their interval')
-    sys.exit(0 if all(done) else 1)
+    common.conclude(done.count(False), len(done))
 
 
 main()

@@ -43,7 +43,7 @@ FAMILIES = ('gpt-neox-parallel', 'llama', 'gpt2', 'bert', 'modernbert', 'esm',
 def say(part, name, good, text):
     print(f'{part:14} {name:24} {"ok    " if good else "FAILED"} {text}',
           flush=True)
-    return good
+    return bool(good)
 
 
 def equal(options):
@@ -131,7 +131,8 @@ def links(options):
         yield say('links', '', False, f'{status} {message}')
         return
     for name, rows in lines[-1]['collectives'].items():
-        say('links', name, True, ', '.join(
+        rates = [row['bus_gbs'] for row in rows]
+        yield say('links', name, rates and all(rates), ', '.join(
             f'{row["bytes"] >> 10} KiB {row["bus_gbs"]:.1f}' for row in rows)
             + ' GB/s')
     if not options.nccl_tests:

@@ -29,7 +29,7 @@ class Check:
         self.options = options
         self.home = pathlib.Path(home)
         self.begin = time.monotonic()
-        self.failed = 0
+        self.failed = self.told = 0
         _, _, self.gpu = self.ask_gpu('index,uuid,name')[0]
         folder = self.home / 'config/glib-2.0/settings'
         folder.mkdir(parents=True)
@@ -45,6 +45,7 @@ class Check:
 
     def say(self, text, good=True):
         self.failed += not good
+        self.told += 1
         print(f'{time.monotonic() - self.begin:6.1f} s '
               f'{"" if good else "FAILED "}{text}', flush=True)
 
@@ -210,7 +211,7 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         check = Check(options, home)
         check.run()
-    print(f'{check.failed} failed')
+    print(f'{check.told - check.failed} passed, {check.failed} failed')
     return check.failed > 0
 
 

@@ -570,6 +570,6 @@ main (int argc, char **argv)
       if (!run_case (&c))
         failed++;
     }
-  printf ("%d of %d cases failed\n", failed, cases);
-  return failed > 0;
+  printf ("%d passed, %d failed\n", cases - failed, failed);
+  return failed > 0 || cases <= 0;
 }

@@ -62,7 +62,7 @@ count_text (const QmPlotData *data)
 }
 
 static char *
-describe (QmPlotSource *source)
+describe_advice (QmPlotSource *source)
 {
   QmAdviceSource *self = QM_ADVICE_SOURCE (source);
   const QmPlotData *data = get_data (source);
@@ -213,7 +213,7 @@ make_plot (QmAdviceSource *self)
 }
 
 static void
-rebuilt_cb (QmAdviceSource *self)
+advice_rebuilt_cb (QmAdviceSource *self)
 {
   qm_plot_source_rebuilt (QM_PLOT_SOURCE (self), make_plot (self));
 }
@@ -227,7 +227,7 @@ view_changed_cb (QmAdviceSource *self)
 }
 
 static void
-limits_changed_cb (QmAdviceSource *self)
+source_limits_cb (QmAdviceSource *self)
 {
   if (self->plot == NULL)
     return;
@@ -259,10 +259,10 @@ qm_advice_source_new (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
   self->advisor = g_object_ref (advisor);
   self->topic = topic;
   self->kind = kind;
-  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (rebuilt_cb), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (advice_rebuilt_cb),
+                           self, G_CONNECT_SWAPPED);
   g_signal_connect_object (advisor, "limits-changed",
-                           G_CALLBACK (limits_changed_cb), self,
+                           G_CALLBACK (source_limits_cb), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (advisor, "selection-changed",
                            G_CALLBACK (selection_changed_cb), self,
@@ -314,7 +314,7 @@ qm_advice_source_class_init (QmAdviceSourceClass *klass)
   source_class->get_data = get_data;
   source_class->set_hovered = set_hovered;
   source_class->set_range = set_range;
-  source_class->describe = describe;
+  source_class->describe = describe_advice;
   source_class->select = select_point;
   source_class->create_menu = create_menu;
 }

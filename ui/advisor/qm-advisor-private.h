@@ -101,9 +101,6 @@ QmQuestion *qm_advisor_base_question (QmAdvisor *self);
  * machine. */
 void qm_advisor_renew_purse (QmAdvisor *self);
 
-/* No GPUs to use, of QmUse. */
-GArray *qm_advisor_uses_new (void);
-
 /* Puts those of the advisor into a question. */
 void qm_advisor_ask_of_uses (QmAdvisor *self, QmQuestion *question);
 

@@ -9,23 +9,6 @@
 
 #include <string.h>
 
-static void
-use_clear (gpointer data)
-{
-  QmUse *use = data;
-
-  g_free (use->gpu);
-}
-
-GArray *
-qm_advisor_uses_new (void)
-{
-  GArray *uses = g_array_new (FALSE, FALSE, sizeof (QmUse));
-
-  g_array_set_clear_func (uses, use_clear);
-  return uses;
-}
-
 void
 qm_advisor_ask_of_uses (QmAdvisor *self, QmQuestion *question)
 {

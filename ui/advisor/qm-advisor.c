@@ -60,14 +60,6 @@ G_DEFINE_FINAL_TYPE (QmAdvisor, qm_advisor, G_TYPE_OBJECT)
 static GParamSpec *properties[N_PROPS];
 static guint signals[N_SIGNALS];
 
-static void
-run_clear (gpointer data)
-{
-  QmRun *run = data;
-
-  g_free (run->model);
-}
-
 /* The paper has prices in USD without tax alone, and the total cost may have
  * tax already. */
 static void
@@ -612,9 +604,8 @@ qm_advisor_init (QmAdvisor *self)
   g_signal_connect_object (self->forecaster, "changed",
                            G_CALLBACK (qm_advisor_queue_rebuild), self,
                            G_CONNECT_SWAPPED);
-  self->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
-  g_array_set_clear_func (self->runs, run_clear);
-  self->uses = qm_advisor_uses_new ();
+  self->runs = qm_runs_new ();
+  self->uses = qm_uses_new ();
   self->topics =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_topic_free);
   self->stale = TRUE;

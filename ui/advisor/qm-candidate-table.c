@@ -73,7 +73,7 @@ topic_of (QmCandidateTable *self, QmCandidateItem *item)
 }
 
 static const QmCandidate *
-candidate_of (QmCandidateTable *self, QmCandidateItem *item)
+candidate_of_item (QmCandidateTable *self, QmCandidateItem *item)
 {
   return &topic_of (self, item)->candidates[qm_candidate_item_get_index (item)];
 }
@@ -109,7 +109,7 @@ compare_items_cb (gconstpointer a, gconstpointer b, gpointer data)
   else if (qm_column_sort_get_column (self->sort) >= 0)
     order = qm_candidate_column_compare (
         (QmCandidateColumn) qm_column_sort_get_column (self->sort),
-        candidate_of (self, p), candidate_of (self, q),
+        candidate_of_item (self, p), candidate_of_item (self, q),
         qm_column_sort_is_descending (self->sort));
   if (order == 0)
     order = compare_uints (qm_candidate_item_get_topic (p),
@@ -129,7 +129,7 @@ update_state (QmCandidateTable *self,
               double deadline_days)
 {
   QmCandidateItem *item = gtk_list_item_get_item (list_item);
-  const QmCandidate *candidate = candidate_of (self, item);
+  const QmCandidate *candidate = candidate_of_item (self, item);
 
   qm_candidate_cell_set_state (
       QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)),
@@ -143,7 +143,7 @@ static void
 fill_cell (QmCandidateTable *self, GtkListItem *list_item)
 {
   QmCandidateItem *item = gtk_list_item_get_item (list_item);
-  const QmCandidate *candidate = candidate_of (self, item);
+  const QmCandidate *candidate = candidate_of_item (self, item);
   g_autofree char *what = qm_prose_candidate (candidate);
 
   qm_candidate_cell_set_candidate (
@@ -157,7 +157,9 @@ fill_cell (QmCandidateTable *self, GtkListItem *list_item)
 }
 
 static void
-setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+setup_candidate_cb (GtkListItemFactory *factory,
+                    GtkListItem *list_item,
+                    gpointer data)
 {
   Column *column = data;
 
@@ -165,7 +167,9 @@ setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 }
 
 static void
-bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+bind_candidate_cb (GtkListItemFactory *factory,
+                   GtkListItem *list_item,
+                   gpointer data)
 {
   Column *column = data;
 
@@ -187,7 +191,7 @@ unbind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 /* Selection. */
 
 static void
-selected_cb (QmCandidateTable *self)
+candidate_selected_cb (QmCandidateTable *self)
 {
   QmCandidateItem *item;
 
@@ -244,7 +248,7 @@ selection_changed_cb (QmCandidateTable *self)
 /* What the advisor has to say. */
 
 static void
-limits_changed_cb (QmCandidateTable *self)
+table_limits_cb (QmCandidateTable *self)
 {
   gint64 budget_minor = qm_advisor_get_budget_minor (self->advisor);
   double deadline_days = qm_advisor_get_deadline_days (self->advisor);
@@ -326,7 +330,7 @@ same_shape (const GArray *a, const GArray *b)
 }
 
 static void
-rebuilt_cb (QmCandidateTable *self)
+table_rebuilt_cb (QmCandidateTable *self)
 {
   GArray *topics = take_topics (self);
   gboolean same = same_shape (topics, self->topics);
@@ -377,16 +381,17 @@ qm_candidate_table_set_advisor (QmCandidateTable *self, QmAdvisor *advisor)
   g_set_object (&self->advisor, advisor);
   if (advisor != NULL)
     {
-      g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (rebuilt_cb),
-                               self, G_CONNECT_SWAPPED);
+      g_signal_connect_object (advisor, "rebuilt",
+                               G_CALLBACK (table_rebuilt_cb), self,
+                               G_CONNECT_SWAPPED);
       g_signal_connect_object (advisor, "limits-changed",
-                               G_CALLBACK (limits_changed_cb), self,
+                               G_CALLBACK (table_limits_cb), self,
                                G_CONNECT_SWAPPED);
       g_signal_connect_object (advisor, "selection-changed",
                                G_CALLBACK (selection_changed_cb), self,
                                G_CONNECT_SWAPPED);
       find_styles (self);
-      rebuilt_cb (self);
+      table_rebuilt_cb (self);
       selection_changed_cb (self);
     }
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
@@ -467,7 +472,7 @@ qm_candidate_table_finalize (GObject *object)
 
 /* Sorts by the n-th visible column, the other way round if it is sorted so. */
 static void
-sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+sort_candidates_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   qm_column_sort_toggle (QM_CANDIDATE_TABLE (widget)->sort,
                          g_variant_get_uint32 (parameter));
@@ -508,7 +513,8 @@ qm_candidate_table_class_init (QmCandidateTableClass *klass)
                                        GDK_CONTROL_MASK, "results.copy-row",
                                        NULL);
   /* The headers of GTK 4.8 never have the keyboard. */
-  gtk_widget_class_install_action (widget_class, "table.sort", "u", sort_cb);
+  gtk_widget_class_install_action (widget_class, "table.sort", "u",
+                                   sort_candidates_cb);
   for (guint i = 0; i < 9; i++)
     gtk_widget_class_add_binding_action (widget_class, GDK_KEY_1 + i,
                                          GDK_CONTROL_MASK, "table.sort", "u",
@@ -516,15 +522,15 @@ qm_candidate_table_class_init (QmCandidateTableClass *klass)
 }
 
 static void
-add_column (QmCandidateTable *self, QmCandidateColumn id)
+add_candidate_column (QmCandidateTable *self, QmCandidateColumn id)
 {
   Column *column = &self->columns[id];
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
 
   column->table = self;
   column->id = id;
-  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), column);
-  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), column);
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_candidate_cb), column);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_candidate_cb), column);
   g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cb), column);
   column->column =
       gtk_column_view_column_new (qm_candidate_column_title (id), factory);
@@ -547,7 +553,7 @@ qm_candidate_table_init (QmCandidateTable *self)
   self->bound = g_ptr_array_new ();
   self->sort = qm_column_sort_new (self->view);
   for (guint i = 0; i < QM_N_COLUMNS; i++)
-    add_column (self, i);
+    add_candidate_column (self, i);
 
   self->store = g_list_store_new (QM_TYPE_CANDIDATE_ITEM);
   self->sorter =
@@ -562,7 +568,8 @@ qm_candidate_table_init (QmCandidateTable *self)
   gtk_single_selection_set_selected (self->selection,
                                      GTK_INVALID_LIST_POSITION);
   g_signal_connect_object (self->selection, "notify::selected-item",
-                           G_CALLBACK (selected_cb), self, G_CONNECT_SWAPPED);
+                           G_CALLBACK (candidate_selected_cb), self,
+                           G_CONNECT_SWAPPED);
   gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (self->selection));
   g_signal_connect_object (self->sort, "changed", G_CALLBACK (sort_changed_cb),
                            self, G_CONNECT_SWAPPED);
@@ -591,7 +598,7 @@ row_of (QmCandidateTable *self, QmCandidateItem *item)
 
   return (QmTableRow){
     portfolio ? qm_advisor_get_title (self->advisor, topic) : question->model,
-    candidate_of (self, item),
+    candidate_of_item (self, item),
     recommendation->best == (int) qm_candidate_item_get_index (item),
     question->rates
   };

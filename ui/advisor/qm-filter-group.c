@@ -101,7 +101,7 @@ count_toggled_cb (QmFilterGroup *self, GtkCheckButton *check)
 }
 
 static void
-reset_cb (QmFilterGroup *self)
+filters_reset_cb (QmFilterGroup *self)
 {
   const char *const *gpus = qm_advisor_get_gpus (self->advisor);
   guint n_counts;
@@ -281,7 +281,7 @@ qm_filter_group_class_init (QmFilterGroupClass *klass)
                                         desktops_check);
   gtk_widget_class_bind_template_child (widget_class, QmFilterGroup,
                                         servers_check);
-  gtk_widget_class_bind_template_callback (widget_class, reset_cb);
+  gtk_widget_class_bind_template_callback (widget_class, filters_reset_cb);
 }
 
 static void

@@ -211,7 +211,7 @@ qm_model_picker_open (QmModelPicker *self)
 }
 
 static void
-reset_cb (QmModelPicker *self)
+models_reset_cb (QmModelPicker *self)
 {
   /* The button is about to go, and the focus must not go with it. */
   if (gtk_widget_has_focus (self->reset_button))
@@ -416,7 +416,7 @@ qm_model_picker_class_init (QmModelPickerClass *klass)
                                         all_button);
   gtk_widget_class_bind_template_child (widget_class, QmModelPicker,
                                         one_button);
-  gtk_widget_class_bind_template_callback (widget_class, reset_cb);
+  gtk_widget_class_bind_template_callback (widget_class, models_reset_cb);
   gtk_widget_class_bind_template_callback (widget_class, popover_show_cb);
   gtk_widget_class_bind_template_callback (widget_class, popover_closed_cb);
   gtk_widget_class_bind_template_callback (widget_class, search_changed_cb);

@@ -61,7 +61,7 @@ is_default (QmMoneyGroup *self, const char *property)
 }
 
 static void
-changed_cb (QmMoneyGroup *self)
+money_changed_cb (QmMoneyGroup *self)
 {
   gboolean changed = FALSE, taxed;
   double tax;
@@ -79,7 +79,7 @@ changed_cb (QmMoneyGroup *self)
 }
 
 static void
-reset_cb (QmMoneyGroup *self)
+money_reset_cb (QmMoneyGroup *self)
 {
   /* The button is about to go, and the focus must not go with it. */
   if (gtk_widget_has_focus (self->reset_button))
@@ -162,12 +162,12 @@ qm_money_group_set_advisor (QmMoneyGroup *self, QmAdvisor *advisor)
     {
       g_autofree char *signal = g_strconcat ("notify::", properties[i], NULL);
 
-      g_signal_connect_object (advisor, signal, G_CALLBACK (changed_cb), self,
-                               G_CONNECT_SWAPPED);
+      g_signal_connect_object (advisor, signal, G_CALLBACK (money_changed_cb),
+                               self, G_CONNECT_SWAPPED);
     }
-  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (changed_cb), self,
-                           G_CONNECT_SWAPPED);
-  changed_cb (self);
+  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (money_changed_cb),
+                           self, G_CONNECT_SWAPPED);
+  money_changed_cb (self);
 }
 
 static void
@@ -205,7 +205,7 @@ qm_money_group_class_init (QmMoneyGroupClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmMoneyGroup, most_spin);
   gtk_widget_class_bind_template_child (widget_class, QmMoneyGroup,
                                         most_adjustment);
-  gtk_widget_class_bind_template_callback (widget_class, reset_cb);
+  gtk_widget_class_bind_template_callback (widget_class, money_reset_cb);
 }
 
 static void

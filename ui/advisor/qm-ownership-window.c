@@ -84,19 +84,9 @@ static const struct
   { "rack_units", 0, 1000, 1, 0 }, { "support", 0, 100, 1, 2 },
 };
 
-static void refresh (QmOwnershipWindow *self);
+static void refresh_ownership (QmOwnershipWindow *self);
 
 /* --- What is asked about -------------------------------------------------- */
-
-static const QmCandidate *
-candidate_of (QmAdvisor *advisor, guint topic, int index)
-{
-  guint n;
-  const QmCandidate *candidates =
-      qm_advice_candidates (qm_advisor_get_advice (advisor, topic), &n);
-
-  return index >= 0 && (guint) index < n ? &candidates[index] : NULL;
-}
 
 /* The selected machine, or the first that is recommended; NULL: none. */
 static const QmCandidate *
@@ -105,12 +95,13 @@ find_subject (QmAdvisor *advisor)
   guint topic, index;
 
   if (qm_advisor_get_selected (advisor, &topic, &index))
-    return candidate_of (advisor, topic, (int) index);
+    return qm_advice_candidate (qm_advisor_get_advice (advisor, topic),
+                                (int) index);
   for (topic = 0; topic < qm_advisor_get_n_topics (advisor); topic++)
     {
-      const QmCandidate *best =
-          candidate_of (advisor, topic,
-                        qm_advisor_get_recommendation (advisor, topic)->best);
+      const QmCandidate *best = qm_advice_candidate (
+          qm_advisor_get_advice (advisor, topic),
+          qm_advisor_get_recommendation (advisor, topic)->best);
 
       if (best != NULL)
         return best;
@@ -246,7 +237,7 @@ describe_offer (const QmPrice *price)
 }
 
 static double
-cost_of (const QmPrice *price, int gpus)
+cost_of_renting (const QmPrice *price, int gpus)
 {
   QmRent rent = { 0 };
 
@@ -261,8 +252,8 @@ compare_rents (gconstpointer a, gconstpointer b, gpointer gpus)
 {
   const QmPrice *const *p = a;
   const QmPrice *const *q = b;
-  double first = cost_of (*p, GPOINTER_TO_INT (gpus));
-  double second = cost_of (*q, GPOINTER_TO_INT (gpus));
+  double first = cost_of_renting (*p, GPOINTER_TO_INT (gpus));
+  double second = cost_of_renting (*q, GPOINTER_TO_INT (gpus));
 
   return (first > second) - (first < second);
 }
@@ -294,7 +285,7 @@ find_rents (QmOwnershipWindow *self, const QmGpu *gpu, int gpus)
 }
 
 static void
-show_problem (QmOwnershipWindow *self, const char *problem)
+show_ownership_problem (QmOwnershipWindow *self, const char *problem)
 {
   gtk_widget_set_visible (GTK_WIDGET (self->problem_row), problem != NULL);
   if (problem == NULL)
@@ -310,7 +301,7 @@ show_problem (QmOwnershipWindow *self, const char *problem)
 }
 
 static void
-refresh (QmOwnershipWindow *self)
+refresh_ownership (QmOwnershipWindow *self)
 {
   const QmCandidate *candidate;
   g_autofree char *name = NULL;
@@ -329,14 +320,15 @@ refresh (QmOwnershipWindow *self)
   name = candidate != NULL ? qm_prose_candidate (candidate) : g_strdup ("");
   adw_window_title_set_subtitle (self->title, name);
   if (candidate == NULL || !qm_owned_of_candidate (candidate, &owned))
-    show_problem (self, candidate == NULL
-                            ? _ ("No machine is selected or recommended")
-                            : _ ("No price is known for this machine"));
+    show_ownership_problem (self,
+                            candidate == NULL
+                                ? _ ("No machine is selected or recommended")
+                                : _ ("No price is known for this machine"));
   else if (!qm_ownership_compute (&self->settings, &owned, &sum, &error))
-    show_problem (self, error->message);
+    show_ownership_problem (self, error->message);
   else
     {
-      show_problem (self, NULL);
+      show_ownership_problem (self, NULL);
       show_sums (self, candidate, &sum);
       show_rent (self, &owned);
     }
@@ -353,7 +345,7 @@ value_changed_cb (QmOwnershipWindow *self, GtkSpinButton *spin)
   set_value (self, g_object_get_data (G_OBJECT (spin), "key"),
              gtk_spin_button_get_value (spin));
   qm_advisor_set_ownership (self->advisor, &self->settings);
-  refresh (self);
+  refresh_ownership (self);
 }
 
 static void
@@ -371,7 +363,7 @@ enabled_changed_cb (QmOwnershipWindow *self,
           self->settings.parts |= part_rows[i].part;
       }
   qm_advisor_set_ownership (self->advisor, &self->settings);
-  refresh (self);
+  refresh_ownership (self);
 }
 
 /* The widgets as the settings are. */
@@ -398,12 +390,12 @@ sync_inputs (QmOwnershipWindow *self)
 }
 
 static void
-reset_cb (QmOwnershipWindow *self)
+ownership_reset_cb (QmOwnershipWindow *self)
 {
   self->settings = qm_ownership_settings_default ();
   sync_inputs (self);
   qm_advisor_set_ownership (self->advisor, &self->settings);
-  refresh (self);
+  refresh_ownership (self);
 }
 
 /* --- Building ------------------------------------------------------------- */
@@ -497,13 +489,15 @@ qm_ownership_window_new (GtkWindow *parent, QmAdvisor *advisor)
   g_object_bind_property (advisor, "total-cost", self->count_switch, "active",
                           G_BINDING_SYNC_CREATE | G_BINDING_BIDIRECTIONAL);
   sync_inputs (self);
-  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (refresh), self,
+  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (refresh_ownership),
+                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (advisor, "limits-changed",
+                           G_CALLBACK (refresh_ownership), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (advisor, "limits-changed", G_CALLBACK (refresh),
-                           self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (advisor, "selection-changed", G_CALLBACK (refresh),
-                           self, G_CONNECT_SWAPPED);
-  refresh (self);
+  g_signal_connect_object (advisor, "selection-changed",
+                           G_CALLBACK (refresh_ownership), self,
+                           G_CONNECT_SWAPPED);
+  refresh_ownership (self);
   return GTK_WIDGET (self);
 }
 
@@ -557,8 +551,8 @@ qm_ownership_window_class_init (QmOwnershipWindowClass *klass)
   BIND (count_switch);
   BIND (reset_button);
 #undef BIND
-  gtk_widget_class_bind_template_callback (widget_class, refresh);
-  gtk_widget_class_bind_template_callback (widget_class, reset_cb);
+  gtk_widget_class_bind_template_callback (widget_class, refresh_ownership);
+  gtk_widget_class_bind_template_callback (widget_class, ownership_reset_cb);
 }
 
 static void

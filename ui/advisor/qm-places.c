@@ -2,16 +2,8 @@
 
 #include "config.h"
 
+#include "pricing/qm-order.h"
 #include "ui/advisor/qm-places.h"
-
-static int
-compare_ints (gconstpointer a, gconstpointer b)
-{
-  const int *p = a;
-  const int *q = b;
-
-  return (*p > *q) - (*p < *q);
-}
 
 GPtrArray *
 qm_places_gpus (const QmCatalog *catalog)
@@ -46,6 +38,6 @@ qm_places_counts (const QmCatalog *catalog)
   for (size_t i = 0; i < n; i++)
     if (g_hash_table_add (seen, GINT_TO_POINTER (measurements[i].gpus)))
       g_array_append_val (counts, measurements[i].gpus);
-  g_array_sort (counts, compare_ints);
+  g_array_sort (counts, qm_order_ints);
   return counts;
 }

@@ -220,7 +220,7 @@ add_cb (QmPortfolioEditor *self)
 }
 
 static void
-reset_cb (QmPortfolioEditor *self)
+portfolio_reset_cb (QmPortfolioEditor *self)
 {
   /* The button is about to go, and the focus must not go with it. */
   if (gtk_widget_has_focus (self->reset_button))
@@ -353,7 +353,7 @@ qm_portfolio_editor_class_init (QmPortfolioEditorClass *klass)
                                         at_once_adjustment);
   gtk_widget_class_bind_template_callback (widget_class, toggle_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, add_cb);
-  gtk_widget_class_bind_template_callback (widget_class, reset_cb);
+  gtk_widget_class_bind_template_callback (widget_class, portfolio_reset_cb);
 }
 
 static void

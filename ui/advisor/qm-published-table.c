@@ -58,7 +58,9 @@ compare_rows_cb (gconstpointer a, gconstpointer b, gpointer data)
 /* Cells. */
 
 static void
-setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+setup_published_cb (GtkListItemFactory *factory,
+                    GtkListItem *list_item,
+                    gpointer data)
 {
   GtkWidget *label = gtk_label_new (NULL);
   QmPublishedColumn column = (QmPublishedColumn) GPOINTER_TO_INT (data);
@@ -78,7 +80,9 @@ setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 }
 
 static void
-bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+bind_published_cb (GtkListItemFactory *factory,
+                   GtkListItem *list_item,
+                   gpointer data)
 {
   QmPublishedColumn column = (QmPublishedColumn) GPOINTER_TO_INT (data);
   QmPublishedItem *item = gtk_list_item_get_item (list_item);
@@ -96,13 +100,13 @@ bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 }
 
 static void
-add_column (QmPublishedTable *self, QmPublishedColumn id)
+add_published_column (QmPublishedTable *self, QmPublishedColumn id)
 {
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
 
-  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb),
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_published_cb),
                     GINT_TO_POINTER (id));
-  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb),
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_published_cb),
                     GINT_TO_POINTER (id));
   self->columns[id] =
       gtk_column_view_column_new (qm_published_column_title (id), factory);
@@ -201,7 +205,7 @@ qm_published_table_set_several (QmPublishedTable *self, gboolean several)
 
 /* Sorts by the n-th visible column, the other way round if it is sorted so. */
 static void
-sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+sort_published_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   qm_column_sort_toggle (QM_PUBLISHED_TABLE (widget)->sort,
                          g_variant_get_uint32 (parameter));
@@ -252,7 +256,8 @@ qm_published_table_class_init (QmPublishedTableClass *klass)
                                         scroller);
   gtk_widget_class_bind_template_child (widget_class, QmPublishedTable, view);
   /* The headers of GTK 4.8 never have the keyboard. */
-  gtk_widget_class_install_action (widget_class, "table.sort", "u", sort_cb);
+  gtk_widget_class_install_action (widget_class, "table.sort", "u",
+                                   sort_published_cb);
   for (guint i = 0; i < QM_PUBLISHED_N_COLUMNS; i++)
     gtk_widget_class_add_binding_action (widget_class, GDK_KEY_1 + i,
                                          GDK_CONTROL_MASK, "table.sort", "u",
@@ -271,7 +276,7 @@ qm_published_table_init (QmPublishedTable *self)
   self->rows = g_list_store_new (QM_TYPE_PUBLISHED_ITEM);
   self->sort = qm_column_sort_new (self->view);
   for (guint i = 0; i < QM_PUBLISHED_N_COLUMNS; i++)
-    add_column (self, (QmPublishedColumn) i);
+    add_published_column (self, (QmPublishedColumn) i);
   self->sorter =
       GTK_SORTER (gtk_custom_sorter_new (compare_rows_cb, self, NULL));
   sorted = gtk_sort_list_model_new (G_LIST_MODEL (g_object_ref (self->rows)),

@@ -68,7 +68,7 @@ question_about (QmPublishedWindow *self, const QmModel *model)
 /* Has a model predicted where that was not done, and what its published times
  * are to be held against. */
 static void
-ask (QmPublishedWindow *self, const QmModel *model)
+ask_about_model (QmPublishedWindow *self, const QmModel *model)
 {
   const QmCatalog *catalog = qm_advisor_get_catalog (self->advisor);
   g_autoptr (QmQuestion) question = question_about (self, model);
@@ -96,10 +96,10 @@ static void
 ask_all (QmPublishedWindow *self)
 {
   if (chosen_model (self) != NULL)
-    ask (self, chosen_model (self));
+    ask_about_model (self, chosen_model (self));
   else
     for (guint i = 0; i < self->models->len; i++)
-      ask (self, g_ptr_array_index (self->models, i));
+      ask_about_model (self, g_ptr_array_index (self->models, i));
 }
 
 /* Why a model is not predicted; NULL: it is. */
@@ -178,7 +178,7 @@ show_sums (QmPublishedWindow *self)
 }
 
 static void
-refresh (QmPublishedWindow *self)
+refresh_published (QmPublishedWindow *self)
 {
   const QmModel *model = chosen_model (self);
   g_autoptr (QmQuestion) question = question_about (self, model);
@@ -233,7 +233,7 @@ model_chosen_cb (QmPublishedWindow *self)
     return;
   name_list (self);
   ask_all (self);
-  refresh (self);
+  refresh_published (self);
 }
 
 /* The models of the catalog that times are published of, in its order. */
@@ -357,6 +357,7 @@ qm_published_window_init (QmPublishedWindow *self)
   self->forecaster = qm_forecaster_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
   gtk_label_set_text (self->why, qm_prose_comparison_why ());
-  g_signal_connect_object (self->forecaster, "changed", G_CALLBACK (refresh),
-                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->forecaster, "changed",
+                           G_CALLBACK (refresh_published), self,
+                           G_CONNECT_SWAPPED);
 }

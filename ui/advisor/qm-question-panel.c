@@ -446,7 +446,7 @@ qm_question_panel_set_property (GObject *object,
 }
 
 static void
-bind_children (GtkWidgetClass *widget_class)
+bind_question_panel (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         model_picker);
@@ -546,7 +546,7 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-question-panel.ui");
-  bind_children (widget_class);
+  bind_question_panel (widget_class);
   gtk_widget_class_bind_template_callback (widget_class, reset_factor_cb);
   gtk_widget_class_bind_template_callback (widget_class, reset_slack_cb);
   gtk_widget_class_bind_template_callback (widget_class, reset_lifetime_cb);

@@ -10,6 +10,7 @@
 #include "pricing/qm-format.h"
 #include "ui/plot/qm-advice-plot.h"
 #include "ui/qm-marker.h"
+#include "ui/qm-show.h"
 #include "ui/qm-text.h"
 
 #include <glib/gi18n-lib.h>
@@ -73,14 +74,6 @@ G_DEFINE_FINAL_TYPE (QmRecommendationCard,
 
 static GParamSpec *properties[N_PROPS];
 
-/* Most moves of a slider change no word. */
-static void
-set_text (GtkLabel *label, const char *text)
-{
-  if (strcmp (gtk_label_get_text (label), text) != 0)
-    gtk_label_set_text (label, text);
-}
-
 static QmText *
 new_text (void)
 {
@@ -99,15 +92,6 @@ style_of (QmRecommendationCard *self, const QmCandidate *candidate)
     if (strcmp (gpus[i], candidate->gpu->id) == 0)
       return i;
   return 0;
-}
-
-static const QmCandidate *
-nth (const QmAdvice *advice, int index)
-{
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  return index >= 0 && (guint) index < n ? &candidates[index] : NULL;
 }
 
 static void
@@ -132,7 +116,7 @@ show_alternative (QmRecommendationCard *self,
                   int index)
 {
   Alternative *alternative = &self->rows[i];
-  const QmCandidate *candidate = nth (advice, index);
+  const QmCandidate *candidate = qm_advice_candidate (advice, index);
 
   gtk_widget_set_visible (alternative->row, text != NULL);
   if (text == NULL)
@@ -333,14 +317,16 @@ update_selected (QmRecommendationCard *self)
   if (self->topic < qm_advisor_get_n_topics (self->advisor)
       && qm_advisor_get_selected (self->advisor, &topic, &index)
       && topic == self->topic)
-    candidate = nth (qm_advisor_get_advice (self->advisor, topic), (int) index);
+    candidate =
+        qm_advice_candidate (qm_advisor_get_advice (self->advisor, topic),
+                             (int) index);
   if (candidate != NULL)
     {
       g_autofree char *text =
           describe_selected (candidate,
                              qm_advisor_get_advice (self->advisor, topic));
 
-      set_text (self->selected, text);
+      qm_show_text (self->selected, text);
     }
   gtk_widget_set_visible (GTK_WIDGET (self->selected), candidate != NULL);
   update_grounds (self);
@@ -369,7 +355,7 @@ static void
 update_renting (QmRecommendationCard *self)
 {
   const QmAdvice *advice = qm_advisor_get_advice (self->advisor, self->topic);
-  const QmCandidate *candidate = nth (advice, self->subject);
+  const QmCandidate *candidate = qm_advice_candidate (advice, self->subject);
   g_auto (GStrv) sentences = NULL;
   g_autofree char *text = NULL;
 
@@ -381,7 +367,7 @@ update_renting (QmRecommendationCard *self)
                          candidate);
       text = g_strjoinv (" ", sentences);
     }
-  set_text (self->renting, text != NULL ? text : "");
+  qm_show_text (self->renting, text != NULL ? text : "");
   gtk_widget_set_visible (GTK_WIDGET (self->renting),
                           text != NULL && *text != '\0');
 }
@@ -399,14 +385,15 @@ update_topic (QmRecommendationCard *self)
   g_autofree char *why = qm_prose_why (advice, question, recommendation);
   g_autofree char *machine =
       recommendation->outcome == QM_OUTCOME_FOUND
-          ? describe_machine (self, nth (advice, recommendation->best))
+          ? describe_machine (self, qm_advice_candidate (advice,
+                                                         recommendation->best))
           : NULL;
 
   self->subject = recommendation->best >= 0 ? recommendation->best
                                             : recommendation->would_do;
-  set_text (self->headline, headline);
-  set_text (self->reason, why);
-  set_text (self->machine, machine != NULL ? machine : "");
+  qm_show_text (self->headline, headline);
+  qm_show_text (self->reason, why);
+  qm_show_text (self->machine, machine != NULL ? machine : "");
   gtk_widget_set_visible (GTK_WIDGET (self->machine), machine != NULL);
   update_renting (self);
   update_icon (self, recommendation->outcome);
@@ -428,13 +415,13 @@ update_topic_rows (QmRecommendationCard *self)
                              qm_advisor_get_question (self->advisor, i),
                              qm_advisor_get_recommendation (self->advisor, i));
 
-      set_text (row->title, qm_advisor_get_title (self->advisor, i));
+      qm_show_text (row->title, qm_advisor_get_title (self->advisor, i));
       qm_text_set_text (row->headline, headline);
     }
 }
 
 static void
-limits_changed_cb (QmRecommendationCard *self)
+card_limits_cb (QmRecommendationCard *self)
 {
   if (self->topic >= qm_advisor_get_n_topics (self->advisor))
     return;
@@ -491,7 +478,7 @@ add_topic_row (QmRecommendationCard *self)
 }
 
 static void
-rebuilt_cb (QmRecommendationCard *self)
+card_rebuilt_cb (QmRecommendationCard *self)
 {
   guint n = self->advisor != NULL ? qm_advisor_get_n_topics (self->advisor) : 0;
 
@@ -570,16 +557,16 @@ qm_recommendation_card_set_advisor (QmRecommendationCard *self,
   g_set_object (&self->advisor, advisor);
   if (advisor != NULL)
     {
-      g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (rebuilt_cb),
+      g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (card_rebuilt_cb),
                                self, G_CONNECT_SWAPPED);
       g_signal_connect_object (advisor, "limits-changed",
-                               G_CALLBACK (limits_changed_cb), self,
+                               G_CALLBACK (card_limits_cb), self,
                                G_CONNECT_SWAPPED);
       g_signal_connect_object (advisor, "selection-changed",
                                G_CALLBACK (selection_changed_cb), self,
                                G_CONNECT_SWAPPED);
     }
-  rebuilt_cb (self);
+  card_rebuilt_cb (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
 }
 
@@ -660,7 +647,7 @@ qm_recommendation_card_finalize (GObject *object)
 }
 
 static void
-bind_children (GtkWidgetClass *widget_class)
+bind_recommendation_card (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
                                         box);
@@ -721,7 +708,7 @@ qm_recommendation_card_class_init (QmRecommendationCardClass *klass)
   gtk_widget_class_set_template_from_resource (
       widget_class,
       "/org/quartermaster/Quartermaster/ui/qm-recommendation-card.ui");
-  bind_children (widget_class);
+  bind_recommendation_card (widget_class);
   gtk_widget_class_set_accessible_role (widget_class,
                                         GTK_ACCESSIBLE_ROLE_GROUP);
 }

@@ -43,7 +43,7 @@ saving_free (Saving *saving)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Saving, saving_free)
 
 static void
-tell (Saving *saving, const GError *error)
+tell_saved (Saving *saving, const GError *error)
 {
   g_autoptr (GObject) owner = g_weak_ref_get (&saving->owner);
   g_autofree char *name = g_file_get_basename (saving->file);
@@ -63,13 +63,13 @@ tell (Saving *saving, const GError *error)
 }
 
 static void
-written_cb (GObject *object, GAsyncResult *result, gpointer data)
+results_written_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   g_autoptr (Saving) saving = data;
   g_autoptr (GError) error = NULL;
 
   g_file_replace_contents_finish (G_FILE (object), result, NULL, &error);
-  tell (saving, error);
+  tell_saved (saving, error);
 }
 
 /* The format that the name asks for, else the one of the chosen filter, whose
@@ -117,12 +117,12 @@ response_cb (GtkNativeDialog *dialog, int response, gpointer data)
       saving->request.make_bytes (owner, format, saving->request.kinds, &error);
   if (bytes == NULL)
     {
-      tell (saving, error);
+      tell_saved (saving, error);
       return;
     }
   g_file_replace_contents_bytes_async (saving->file, bytes, NULL, FALSE,
                                        G_FILE_CREATE_REPLACE_DESTINATION, NULL,
-                                       written_cb, saving);
+                                       results_written_cb, saving);
   g_steal_pointer (&saving);
 }
 

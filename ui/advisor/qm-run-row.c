@@ -104,7 +104,7 @@ runs_changed_cb (QmRunRow *self)
 }
 
 static void
-remove_cb (QmRunRow *self)
+remove_run_cb (QmRunRow *self)
 {
   g_signal_emit (self, signals[REMOVED], 0);
 }
@@ -141,7 +141,7 @@ qm_run_row_class_init (QmRunRowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmRunRow, runs_spin);
   gtk_widget_class_bind_template_callback (widget_class, model_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, runs_changed_cb);
-  gtk_widget_class_bind_template_callback (widget_class, remove_cb);
+  gtk_widget_class_bind_template_callback (widget_class, remove_run_cb);
 }
 
 static void

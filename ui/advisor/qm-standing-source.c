@@ -294,7 +294,7 @@ qm_standing_source_sum_up (QmStandingSource *self)
 }
 
 static char *
-describe (QmPlotSource *source)
+describe_standing (QmPlotSource *source)
 {
   QmStandingSource *self = QM_STANDING_SOURCE (source);
   g_autofree char *sum = qm_standing_source_sum_up (self);
@@ -349,7 +349,7 @@ qm_standing_source_class_init (QmStandingSourceClass *klass)
   source_class->get_data = get_data;
   source_class->set_hovered = set_hovered;
   source_class->set_range = set_range;
-  source_class->describe = describe;
+  source_class->describe = describe_standing;
 }
 
 static void

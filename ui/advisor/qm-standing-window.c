@@ -138,7 +138,7 @@ has_h100 (GArray *owns, const QmCatalog *catalog)
 
 /* own: what this lab says to it; NULL: nothing is known of that. */
 static void
-add_row (QmStandingWindow *self, char *title, const char *own)
+add_own_row (QmStandingWindow *self, char *title, const char *own)
 {
   GtkWidget *row = adw_action_row_new ();
 
@@ -172,7 +172,7 @@ add_share (QmStandingWindow *self,
   if (surveyed == NULL)
     return;
   number = qm_format_percentage (surveyed->value, 0);
-  add_row (self, g_strdup_printf (format, number), own);
+  add_own_row (self, g_strdup_printf (format, number), own);
 }
 
 static void
@@ -184,15 +184,16 @@ add_typical (QmStandingWindow *self, GArray *owns)
 
   if (typical == NULL || most == NULL)
     return;
-  add_row (self,
-           /* Translators: two numbers of GPUs. */
-           g_strdup_printf (_ ("A researcher can typically use %.0f GPUs of a "
-                               "data center for days at a time, and at the "
-                               "higher end for weeks, or up to %.0f for days"),
-                            typical->value, most->value),
-           owns->len > 0
-               ? own
-               : _ ("nothing is known; GPUs to Use and This Machine tell it"));
+  add_own_row (
+      self,
+      /* Translators: two numbers of GPUs. */
+      g_strdup_printf (_ ("A researcher can typically use %.0f GPUs of a "
+                          "data center for days at a time, and at the "
+                          "higher end for weeks, or up to %.0f for days"),
+                       typical->value, most->value),
+      owns->len > 0
+          ? own
+          : _ ("nothing is known; GPUs to Use and This Machine tell it"));
 }
 
 static void

@@ -44,18 +44,16 @@ struct _QmTakeAwayWindow
 G_DEFINE_FINAL_TYPE (QmTakeAwayWindow, qm_take_away_window, ADW_TYPE_WINDOW)
 
 static const QmCandidate *
-candidate_of (QmTakeAwayWindow *self)
+candidate_taken_away (QmTakeAwayWindow *self)
 {
-  guint n;
-
-  return &qm_advice_candidates (
-      qm_advisor_get_advice (self->advisor, self->topic), &n)[self->index];
+  return qm_advice_candidate (
+      qm_advisor_get_advice (self->advisor, self->topic), (int) self->index);
 }
 
 static const QmMeasurement *
 measurement_of (QmTakeAwayWindow *self)
 {
-  return candidate_of (self)->measurement;
+  return candidate_taken_away (self)->measurement;
 }
 
 /* --- Asking qm-bench ------------------------------------------------------ */
@@ -109,7 +107,7 @@ describe_notes (QmTakeAwayWindow *self, const json_t *answer)
 }
 
 static void
-answered_cb (GObject *object, GAsyncResult *result, gpointer data)
+commands_answered_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   g_autoptr (QmTakeAwayWindow) self = data;
   g_autoptr (GError) error = NULL;
@@ -141,7 +139,7 @@ forget_question (QmTakeAwayWindow *self)
 }
 
 static void
-ask (QmTakeAwayWindow *self, gint64 micro_batch)
+ask_for_micro_batch (QmTakeAwayWindow *self, gint64 micro_batch)
 {
   const QmMeasurement *measurement = measurement_of (self);
   g_autofree char *micro = g_strdup_printf ("%" G_GINT64_FORMAT, micro_batch);
@@ -175,11 +173,12 @@ ask (QmTakeAwayWindow *self, gint64 micro_batch)
   g_ptr_array_add (arguments, NULL);
   self->cancellable = g_cancellable_new ();
   qm_bench_query_async ((const char *const *) arguments->pdata, 0,
-                        self->cancellable, answered_cb, g_object_ref (self));
+                        self->cancellable, commands_answered_cb,
+                        g_object_ref (self));
 }
 
 static void
-refresh (QmTakeAwayWindow *self)
+ask_for_commands (QmTakeAwayWindow *self)
 {
   gint64 micro_batch;
 
@@ -188,7 +187,7 @@ refresh (QmTakeAwayWindow *self)
   forget_question (self);
   if (qm_field_row_read_whole (self->micro_row, 1, MOST_MICRO_BATCH,
                                &micro_batch))
-    ask (self, micro_batch);
+    ask_for_micro_batch (self, micro_batch);
   else
     set_lines (self, NULL, NULL);
 }
@@ -196,7 +195,7 @@ refresh (QmTakeAwayWindow *self)
 /* --- Taking along --------------------------------------------------------- */
 
 static void
-tell (gpointer owner, const char *message)
+tell_take_away (gpointer owner, const char *message)
 {
   qm_toasts_tell (QM_TAKE_AWAY_WINDOW (owner)->toasts, message);
 }
@@ -209,7 +208,7 @@ copy_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   if (self->lines == NULL)
     return;
   gdk_clipboard_set_text (gtk_widget_get_clipboard (widget), self->lines);
-  tell (self, _ ("The settings are on the clipboard"));
+  tell_take_away (self, _ ("The settings are on the clipboard"));
 }
 
 static GBytes *
@@ -222,7 +221,7 @@ make_json_cb (gpointer owner, QmPlotFormat format, guint kinds, GError **error)
 }
 
 static void
-save_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+save_commands_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmTakeAwayWindow *self = QM_TAKE_AWAY_WINDOW (widget);
   guint format = adw_combo_row_get_selected (self->format_row);
@@ -232,7 +231,7 @@ save_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     .filter_name = _ ("JSON"),
     .filter_pattern = "*.json",
     .make_bytes = make_json_cb,
-    .done = tell,
+    .done = tell_take_away,
   };
 
   qm_results_save (widget, &request);
@@ -262,7 +261,7 @@ pdf_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     .filter_name = _ ("PDF document"),
     .filter_pattern = "*.pdf",
     .make_bytes = make_pdf_cb,
-    .done = tell,
+    .done = tell_take_away,
   };
 
   qm_results_save (widget, &request);
@@ -273,7 +272,7 @@ pdf_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 static void
 show_candidate (QmTakeAwayWindow *self)
 {
-  const QmCandidate *candidate = candidate_of (self);
+  const QmCandidate *candidate = candidate_taken_away (self);
   const QmMeasurement *measurement = measurement_of (self);
   g_autofree char *name = qm_prose_candidate (candidate);
   g_autofree char *days = qm_format_days (candidate->days);
@@ -301,7 +300,7 @@ find_candidate (QmTakeAwayWindow *self)
   const QmRecommendation *recommendation;
 
   if (qm_advisor_get_selected (self->advisor, &self->topic, &self->index))
-    return candidate_of (self)->measurement != NULL;
+    return candidate_taken_away (self)->measurement != NULL;
   if (qm_advisor_get_n_topics (self->advisor) == 0)
     return FALSE;
   recommendation = qm_advisor_get_recommendation (self->advisor, 0);
@@ -329,7 +328,7 @@ qm_take_away_window_new (GtkWindow *parent, QmAdvisor *advisor)
       return NULL;
     }
   show_candidate (self);
-  refresh (self);
+  ask_for_commands (self);
   /* Indices mean nothing in other answers. */
   g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (gtk_window_close),
                            self, G_CONNECT_SWAPPED);
@@ -363,7 +362,8 @@ qm_take_away_window_class_init (QmTakeAwayWindowClass *klass)
   object_class->finalize = qm_take_away_window_finalize;
 
   gtk_widget_class_install_action (widget_class, "take.copy", NULL, copy_cb);
-  gtk_widget_class_install_action (widget_class, "take.save", NULL, save_cb);
+  gtk_widget_class_install_action (widget_class, "take.save", NULL,
+                                   save_commands_cb);
   gtk_widget_class_install_action (widget_class, "take.pdf", NULL, pdf_cb);
   gtk_widget_class_set_template_from_resource (
       widget_class,
@@ -379,7 +379,7 @@ qm_take_away_window_class_init (QmTakeAwayWindowClass *klass)
   BIND (text);
   BIND (notes);
 #undef BIND
-  gtk_widget_class_bind_template_callback (widget_class, refresh);
+  gtk_widget_class_bind_template_callback (widget_class, ask_for_commands);
 }
 
 static void
@@ -392,8 +392,9 @@ qm_take_away_window_init (QmTakeAwayWindow *self)
   adw_combo_row_set_model (self->format_row, G_LIST_MODEL (list));
   self->micro_row = QM_FIELD_ROW (
       qm_field_row_new (_ ("Micro-batch"), _ ("Samples of one pass")));
-  g_signal_connect_object (self->micro_row, "changed", G_CALLBACK (refresh),
-                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->micro_row, "changed",
+                           G_CALLBACK (ask_for_commands), self,
+                           G_CONNECT_SWAPPED);
   adw_preferences_group_add (self->settings, GTK_WIDGET (self->micro_row));
   set_lines (self, NULL, NULL);
 }

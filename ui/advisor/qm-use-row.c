@@ -138,7 +138,7 @@ qm_use_row_set_has_time (QmUseRow *self, gboolean has_time)
 }
 
 static void
-changed_cb (QmUseRow *self)
+use_row_changed_cb (QmUseRow *self)
 {
   if (self->updating)
     return;
@@ -147,7 +147,7 @@ changed_cb (QmUseRow *self)
 }
 
 static void
-remove_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+remove_use_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   g_signal_emit (widget, signals[REMOVED], 0);
 }
@@ -236,7 +236,7 @@ shorten_names (QmUseRow *self)
 }
 
 static void
-bind_children (GtkWidgetClass *widget_class)
+bind_use_row (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_bind_template_child (widget_class, QmUseRow, gpu_drop_down);
   gtk_widget_class_bind_template_child (widget_class, QmUseRow, remove_button);
@@ -264,11 +264,12 @@ qm_use_row_class_init (QmUseRowClass *klass)
       g_signal_new ("removed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
                     NULL, NULL, NULL, G_TYPE_NONE, 0);
 
-  gtk_widget_class_install_action (widget_class, "use.remove", NULL, remove_cb);
+  gtk_widget_class_install_action (widget_class, "use.remove", NULL,
+                                   remove_use_cb);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-use-row.ui");
-  bind_children (widget_class);
-  gtk_widget_class_bind_template_callback (widget_class, changed_cb);
+  bind_use_row (widget_class);
+  gtk_widget_class_bind_template_callback (widget_class, use_row_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, show_hour_cb);
   gtk_widget_class_bind_template_callback (widget_class, show_walltime_cb);
 }

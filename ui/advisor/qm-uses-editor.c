@@ -128,7 +128,7 @@ sync_rows (QmUsesEditor *self)
 }
 
 static void
-rebuilt_cb (QmUsesEditor *self)
+uses_rebuilt_cb (QmUsesEditor *self)
 {
   sync_rows (self);
   for (guint i = 0; i < self->rows->len; i++)
@@ -184,7 +184,7 @@ add_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 }
 
 static void
-reset_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+uses_reset_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   QmUsesEditor *self = QM_USES_EDITOR (widget);
   gboolean focused = gtk_widget_has_focus (self->reset_button);
@@ -207,9 +207,9 @@ qm_uses_editor_set_advisor (QmUsesEditor *self, QmAdvisor *advisor)
   g_return_if_fail (self->advisor == NULL);
 
   self->advisor = g_object_ref (advisor);
-  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (rebuilt_cb), self,
-                           G_CONNECT_SWAPPED);
-  rebuilt_cb (self);
+  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (uses_rebuilt_cb),
+                           self, G_CONNECT_SWAPPED);
+  uses_rebuilt_cb (self);
 
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
 }
@@ -288,7 +288,8 @@ qm_uses_editor_class_init (QmUsesEditorClass *klass)
   g_object_class_install_properties (object_class, N_PROPS, properties);
 
   gtk_widget_class_install_action (widget_class, "uses.add", NULL, add_cb);
-  gtk_widget_class_install_action (widget_class, "uses.reset", NULL, reset_cb);
+  gtk_widget_class_install_action (widget_class, "uses.reset", NULL,
+                                   uses_reset_cb);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-uses-editor.ui");
   gtk_widget_class_bind_template_child (widget_class, QmUsesEditor,

@@ -8,6 +8,7 @@
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 
+#include "ui/qm-show.h"
 #include "ui/qm-sideways.h"
 
 #include <glib/gi18n-lib.h>
@@ -66,23 +67,6 @@ line_clear (gpointer data)
   Line *line = data;
 
   g_ptr_array_unref (line->cells);
-}
-
-/* Most moves of a slider change no word. */
-static void
-set_text (GtkLabel *label, const char *text)
-{
-  if (strcmp (gtk_label_get_text (label), text) != 0)
-    gtk_label_set_text (label, text);
-}
-
-static void
-set_class (GtkWidget *widget, const char *class, gboolean on)
-{
-  if (on)
-    gtk_widget_add_css_class (widget, class);
-  else
-    gtk_widget_remove_css_class (widget, class);
 }
 
 /* --- the matrix --- */
@@ -180,7 +164,7 @@ wrap_name (GtkLabel *label)
 }
 
 static void
-add_line (QmYearView *self, const QmAdvice *advice, int index)
+add_year_line (QmYearView *self, const QmAdvice *advice, int index)
 {
   const QmQuestion *question = qm_advisor_get_question (self->advisor, 0);
   guint n_candidates, n;
@@ -277,11 +261,11 @@ fill_grid (QmYearView *self, const QmAdvice *advice, int centre)
   for (int i = MAX (centre - LINES_AROUND, 0);
        i < (int) n && i <= centre + LINES_AROUND; i++)
     {
-      add_line (self, advice, frontier[i]);
+      add_year_line (self, advice, frontier[i]);
       seen |= frontier[i] == found->best;
     }
   if (!seen)
-    add_line (self, advice, found->best);
+    add_year_line (self, advice, found->best);
 }
 
 /* Which line is recommended, and which runs are late. */
@@ -302,15 +286,15 @@ mark_lines (QmYearView *self, const QmAdvice *advice)
           qm_advice_runs (advice, &candidates[line->candidate], &n);
       gboolean best = line->candidate == found->best;
 
-      set_class (line->button, "suggested-action", best);
-      set_class (line->button, "flat", !best);
+      qm_show_class (line->button, "suggested-action", best);
+      qm_show_class (line->button, "flat", !best);
       for (guint run = 0; run < n && run < line->cells->len; run++)
         {
           GtkWidget *cell = g_ptr_array_index (line->cells, run);
           gboolean late = qm_known (deadline) && runs[run].days > deadline;
 
-          set_class (cell, "error", late);
-          set_class (cell, "dim-label", !qm_known (runs[run].days));
+          qm_show_class (cell, "error", late);
+          qm_show_class (cell, "dim-label", !qm_known (runs[run].days));
         }
     }
 }
@@ -341,12 +325,12 @@ update_text (QmYearView *self, const QmAdvice *advice)
       all =
           *text != '\0' ? g_strconcat (why, "\n", text, NULL) : g_strdup (why);
     }
-  set_text (self->headline, headline);
-  set_text (self->plan, all != NULL ? all : text);
+  qm_show_text (self->headline, headline);
+  qm_show_text (self->plan, all != NULL ? all : text);
 }
 
 static void
-limits_changed_cb (QmYearView *self)
+year_limits_cb (QmYearView *self)
 {
   const QmAdvice *advice = advice_of (self);
   int centre;
@@ -361,7 +345,7 @@ limits_changed_cb (QmYearView *self)
 }
 
 static void
-rebuilt_cb (QmYearView *self)
+year_rebuilt_cb (QmYearView *self)
 {
   const QmAdvice *advice = advice_of (self);
 
@@ -370,7 +354,7 @@ rebuilt_cb (QmYearView *self)
   if (advice == NULL)
     return;
   fill_grid (self, advice, centre_of (self, advice));
-  limits_changed_cb (self);
+  year_limits_cb (self);
 }
 
 void
@@ -380,12 +364,12 @@ qm_year_view_set_advisor (QmYearView *self, QmAdvisor *advisor)
   g_return_if_fail (self->advisor == NULL);
 
   self->advisor = g_object_ref (advisor);
-  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (rebuilt_cb), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (year_rebuilt_cb),
+                           self, G_CONNECT_SWAPPED);
   g_signal_connect_object (advisor, "limits-changed",
-                           G_CALLBACK (limits_changed_cb), self,
+                           G_CALLBACK (year_limits_cb), self,
                            G_CONNECT_SWAPPED);
-  rebuilt_cb (self);
+  year_rebuilt_cb (self);
 }
 
 static void

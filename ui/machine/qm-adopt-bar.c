@@ -57,10 +57,10 @@ qm_adopt_bar_ask (QmAdoptBar *self, guint n)
 
 /* The file may be large, and its disk far away. */
 static void
-thread_cb (GTask *task,
-           gpointer source,
-           gpointer task_data,
-           GCancellable *cancellable)
+adopt_thread_cb (GTask *task,
+                 gpointer source,
+                 gpointer task_data,
+                 GCancellable *cancellable)
 {
   const QmIdentity *machine = task_data;
   char path[PATH_MAX];
@@ -99,7 +99,7 @@ answer (QmAdoptBar *self, const QmIdentity *machine)
   gtk_widget_set_sensitive (GTK_WIDGET (self), FALSE);
   g_task_set_source_tag (task, answer);
   g_task_set_task_data (task, g_memdup2 (machine, sizeof *machine), g_free);
-  g_task_run_in_thread (task, thread_cb);
+  g_task_run_in_thread (task, adopt_thread_cb);
 }
 
 static void

@@ -47,35 +47,11 @@ enum
 static GParamSpec *properties[N_PROPS];
 static guint changed;
 
-static const char *
-text_of (const json_t *line, const char *name)
-{
-  const char *text = json_string_value (json_object_get (line, name));
-
-  return text != NULL ? text : "";
-}
-
-static double
-number_of (const json_t *line, const char *name)
-{
-  const json_t *value = json_object_get (line, name);
-
-  return json_is_number (value) ? json_number_value (value) : NAN;
-}
-
-static gint64
-whole_of (const json_t *line, const char *name)
-{
-  const json_t *value = json_object_get (line, name);
-
-  return json_is_integer (value) ? json_integer_value (value) : -1;
-}
-
 /* Of one GPU nothing is said. */
 static int
 gpus_of (const json_t *line)
 {
-  return (int) CLAMP (whole_of (line, "gpus"), 1, 4096);
+  return (int) CLAMP (qm_line_whole (line, "gpus"), 1, 4096);
 }
 
 static gboolean
@@ -100,7 +76,7 @@ state_of (const json_t *line)
     /* Seen to be slow, and not timed: its reason says so. */
     { "cut", QM_BENCH_ROW_NOT_RUN },
   };
-  const char *status = text_of (line, "status");
+  const char *status = qm_line_text (line, "status");
 
   for (guint i = 0; i < G_N_ELEMENTS (states); i++)
     if (g_str_equal (states[i].name, status))
@@ -119,7 +95,7 @@ set_text (char **place, const char *text)
 
 /* Tells what changed once all of it has. */
 static void
-tell (QmBenchRow *self, QmBenchRowState state, double progress)
+tell_changes (QmBenchRow *self, QmBenchRowState state, double progress)
 {
   gboolean other_state = self->state != state;
   gboolean other_progress =
@@ -147,9 +123,10 @@ qm_bench_row_key (const json_t *line)
 
   return g_strdup_printf (
       "%s\x1f%d\x1f%s\x1f%d\x1f%s\x1f%d\x1f%" G_GINT64_FORMAT,
-      text_of (line, "model"), gpus_of (line), text_of (line, "settings"),
-      is_set (line, "checkpointing"), text_of (line, "sharding"),
-      is_set (line, "offloading"), whole_of (line, "micro_batch"));
+      qm_line_text (line, "model"), gpus_of (line),
+      qm_line_text (line, "settings"), is_set (line, "checkpointing"),
+      qm_line_text (line, "sharding"), is_set (line, "offloading"),
+      qm_line_whole (line, "micro_batch"));
 }
 
 void
@@ -162,17 +139,17 @@ qm_bench_row_update (QmBenchRow *self, const json_t *line)
   g_return_if_fail (line != NULL);
 
   state = state_of (line);
-  used = whole_of (line, "used_bytes");
-  self->days = number_of (line, "days");
-  self->step = number_of (line, "step_s");
-  self->mfu = number_of (line, "mfu");
-  self->cost = number_of (line, "cost_s");
-  self->memory = used >= 0 ? used : whole_of (line, "total_bytes");
+  used = qm_line_whole (line, "used_bytes");
+  self->days = qm_line_number (line, "days");
+  self->step = qm_line_number (line, "step_s");
+  self->mfu = qm_line_number (line, "mfu");
+  self->cost = qm_line_number (line, "cost_s");
+  self->memory = used >= 0 ? used : qm_line_whole (line, "total_bytes");
   g_free (self->reason);
   self->reason = qm_machine_text_reason (line);
-  set_text (&self->words, text_of (line, "reason"));
+  set_text (&self->words, qm_line_text (line, "reason"));
   set_text (&self->log, "");
-  tell (self, state, is_done (state) ? 1 : 0);
+  tell_changes (self, state, is_done (state) ? 1 : 0);
 }
 
 QmBenchRow *
@@ -183,14 +160,14 @@ qm_bench_row_new (const json_t *line, const char *title)
   g_return_val_if_fail (line != NULL && title != NULL, NULL);
 
   self = g_object_new (QM_TYPE_BENCH_ROW, NULL);
-  self->model = g_strdup (text_of (line, "model"));
+  self->model = g_strdup (qm_line_text (line, "model"));
   self->title = g_strdup (title);
-  self->settings = g_strdup (text_of (line, "settings"));
-  self->variant = g_strdup (text_of (line, "sharding"));
+  self->settings = g_strdup (qm_line_text (line, "settings"));
+  self->variant = g_strdup (qm_line_text (line, "sharding"));
   self->offloads = !json_is_false (json_object_get (line, "offloading"));
   self->gpus = gpus_of (line);
   self->checkpointing = is_set (line, "checkpointing");
-  self->micro_batch = whole_of (line, "micro_batch");
+  self->micro_batch = qm_line_whole (line, "micro_batch");
   qm_bench_row_update (self, line);
   return self;
 }
@@ -201,7 +178,7 @@ qm_bench_row_set_progress (QmBenchRow *self, double progress)
   g_return_if_fail (QM_IS_BENCH_ROW (self));
 
   if (self->state == QM_BENCH_ROW_RUNNING)
-    tell (self, self->state, CLAMP (progress, 0, 1));
+    tell_changes (self, self->state, CLAMP (progress, 0, 1));
 }
 
 void
@@ -210,7 +187,7 @@ qm_bench_row_put_back (QmBenchRow *self)
   g_return_if_fail (QM_IS_BENCH_ROW (self));
 
   if (self->state == QM_BENCH_ROW_RUNNING)
-    tell (self, QM_BENCH_ROW_WAITING, 0);
+    tell_changes (self, QM_BENCH_ROW_WAITING, 0);
 }
 
 void
@@ -223,7 +200,7 @@ qm_bench_row_fail (QmBenchRow *self, const char *reason, const char *log)
   set_text (&self->reason, reason);
   set_text (&self->words, reason);
   set_text (&self->log, log != NULL ? log : "");
-  tell (self, QM_BENCH_ROW_FAILED, 1);
+  tell_changes (self, QM_BENCH_ROW_FAILED, 1);
 }
 
 void
@@ -232,7 +209,7 @@ qm_bench_row_set_predicted (QmBenchRow *self, QmBenchFigure days)
   g_return_if_fail (QM_IS_BENCH_ROW (self));
 
   self->predicted = days;
-  tell (self, self->state, self->progress);
+  tell_changes (self, self->state, self->progress);
 }
 
 QmBenchRowState

@@ -39,7 +39,7 @@ path_of_session (void)
 }
 
 static json_t *
-describe (QmBenchSession *self)
+json_question (QmBenchSession *self)
 {
   const QmBenchQuestion *question = &self->question;
   json_t *object = json_object ();
@@ -112,7 +112,7 @@ put (char *text)
 void
 qm_bench_session_keep (QmBenchSession *self)
 {
-  json_t *object = describe (self);
+  json_t *object = json_question (self);
   char *text = json_dumps (object, JSON_INDENT (2));
 
   json_decref (object);

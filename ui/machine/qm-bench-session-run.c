@@ -13,14 +13,6 @@
 /* No search has more configurations: what says so is wrong. */
 #define MAX_ROWS 4096
 
-static double
-number_of (const json_t *line, const char *name)
-{
-  const json_t *value = json_object_get (line, name);
-
-  return json_is_number (value) ? json_number_value (value) : NAN;
-}
-
 static void
 take_text (char **place, const json_t *line, const char *name)
 {
@@ -227,9 +219,9 @@ take_reading (QmBenchSession *self, const json_t *line)
   const json_t *words = json_object_get (line, "throttle");
   g_autoptr (GString) text = g_string_new (NULL);
 
-  self->celsius = number_of (line, "celsius");
-  self->watts = number_of (line, "watts");
-  self->watts_limit = number_of (line, "watts_limit");
+  self->celsius = qm_line_number (line, "celsius");
+  self->watts = qm_line_number (line, "watts");
+  self->watts_limit = qm_line_number (line, "watts_limit");
   for (size_t i = 0; i < json_array_size (words); i++)
     {
       const char *word = json_string_value (json_array_get (words, i));
@@ -269,9 +261,10 @@ static void
 take_progress (QmBenchSession *self, const json_t *line)
 {
   g_autoptr (QmBenchRow) row = row_at (self, line);
-  double done = number_of (line, "done");
+  double done = qm_line_number (line, "done");
 
-  self->seconds_left = number_of (line, "left_s") + seconds_of_others (self);
+  self->seconds_left =
+      qm_line_number (line, "left_s") + seconds_of_others (self);
   take_reading (self, line);
   if (row != NULL && isfinite (done))
     qm_bench_row_set_progress (row, done);
@@ -282,7 +275,7 @@ take_progress (QmBenchSession *self, const json_t *line)
 static void
 take_left (QmBenchSession *self, const json_t *line)
 {
-  double seconds = number_of (line, "left_s");
+  double seconds = qm_line_number (line, "left_s");
 
   if (self->measures)
     self->seconds_left = seconds + seconds_of_others (self);

@@ -64,7 +64,7 @@ G_DEFINE_FINAL_TYPE (QmBenchSetup, qm_bench_setup, GTK_TYPE_WIDGET)
 static guint signals[N_SIGNALS];
 
 static void
-changed_cb (QmBenchSetup *self)
+ticked_changed_cb (QmBenchSetup *self)
 {
   if (!self->filling)
     g_signal_emit (self, signals[CHANGED], 0);
@@ -213,7 +213,7 @@ machine_changed_cb (QmBenchSetup *self)
   self->filling = FALSE;
   if (g_strcmp0 (device, qm_bench_setup_get_device (self)) != 0
       || g_strcmp0 (gpus, qm_bench_setup_get_gpus (self)) != 0)
-    changed_cb (self);
+    ticked_changed_cb (self);
 }
 
 static void
@@ -224,7 +224,7 @@ device_changed_cb (QmBenchSetup *self)
   self->filling = TRUE;
   fill_counts (self);
   self->filling = FALSE;
-  changed_cb (self);
+  ticked_changed_cb (self);
 }
 
 /* Everything that fits, or nothing where that is chosen already. */
@@ -250,7 +250,7 @@ all_cb (QmBenchSetup *self)
           !all && gtk_widget_get_sensitive (GTK_WIDGET (choice->check)));
     }
   self->filling = FALSE;
-  changed_cb (self);
+  ticked_changed_cb (self);
 }
 
 static void
@@ -264,8 +264,9 @@ add_model (QmBenchSetup *self, const QmModel *model, gboolean chosen)
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (choice.row), model->name);
   gtk_widget_set_valign (GTK_WIDGET (choice.check), GTK_ALIGN_CENTER);
   gtk_check_button_set_active (choice.check, chosen);
-  g_signal_connect_object (choice.check, "toggled", G_CALLBACK (changed_cb),
-                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (choice.check, "toggled",
+                           G_CALLBACK (ticked_changed_cb), self,
+                           G_CONNECT_SWAPPED);
   adw_action_row_add_prefix (choice.row, GTK_WIDGET (choice.check));
   adw_action_row_set_activatable_widget (choice.row, GTK_WIDGET (choice.check));
   qm_models_add_row (self->models, choice.row, model);
@@ -296,7 +297,7 @@ fill_models (QmBenchSetup *self, const char *const *chosen)
 /* What was chosen stays so, where it is still there; what was predicted will be
  * again. */
 static void
-catalog_changed_cb (QmBenchSetup *self)
+setup_catalog_cb (QmBenchSetup *self)
 {
   g_autofree const char **ids = qm_bench_setup_get_models (self);
   g_auto (GStrv) chosen = g_strdupv ((char **) ids);
@@ -332,7 +333,7 @@ qm_bench_setup_open (QmBenchSetup *self,
   qm_machine_links_open (self->links, machine, keeper);
   g_signal_connect_object (machine, "changed", G_CALLBACK (machine_changed_cb),
                            self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (setup_catalog_cb),
                            self, G_CONNECT_SWAPPED);
   machine_changed_cb (self);
 }
@@ -515,7 +516,7 @@ qm_bench_setup_class_init (QmBenchSetupClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, models);
   gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, all_button);
   gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, estimate);
-  gtk_widget_class_bind_template_callback (widget_class, changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, ticked_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, device_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, all_cb);
   gtk_widget_class_bind_template_callback (widget_class, links_cb);

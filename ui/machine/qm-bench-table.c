@@ -6,6 +6,7 @@
 
 #include "ui/qm-column-sort.h"
 #include "ui/qm-column-view.h"
+#include "ui/qm-show.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -78,15 +79,6 @@ sort_again_cb (gpointer data)
 
 /* Cells. */
 
-static void
-set_class (GtkWidget *widget, const char *name, gboolean on)
-{
-  if (on)
-    gtk_widget_add_css_class (widget, name);
-  else
-    gtk_widget_remove_css_class (widget, name);
-}
-
 /* In characters: as much as tells rows apart, and where there is no room for
  * that, what leaves some for the state. */
 static int
@@ -119,8 +111,8 @@ fill_cell (GtkListItem *list_item, Column *column)
                                least_width (column->table, column->id));
   if (!qm_bench_column_is_number (column->id))
     gtk_widget_set_tooltip_text (label, text);
-  set_class (label, "dim-label", qm_bench_column_is_predicted (row));
-  set_class (label, "error", qm_bench_column_is_failure (column->id, row));
+  qm_show_class (label, "dim-label", qm_bench_column_is_predicted (row));
+  qm_show_class (label, "error", qm_bench_column_is_failure (column->id, row));
   if (column->id == QM_BENCH_COLUMN_STATE)
     {
       g_autofree char *what = qm_bench_column_describe (row);
@@ -141,7 +133,9 @@ row_changed_cb (QmBenchRow *row, GtkListItem *list_item)
 }
 
 static void
-setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+setup_bench_row_cb (GtkListItemFactory *factory,
+                    GtkListItem *list_item,
+                    gpointer data)
 {
   Column *column = data;
   GtkWidget *label = gtk_label_new (NULL);
@@ -161,7 +155,9 @@ setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 }
 
 static void
-bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+bind_bench_row_cb (GtkListItemFactory *factory,
+                   GtkListItem *list_item,
+                   gpointer data)
 {
   fill_cell (list_item, data);
   g_signal_connect (gtk_list_item_get_item (list_item), "changed",
@@ -176,15 +172,15 @@ unbind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 }
 
 static void
-add_column (QmBenchTable *self, QmBenchColumn id)
+add_bench_column (QmBenchTable *self, QmBenchColumn id)
 {
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
   Column *column = &self->columns[id];
 
   column->table = self;
   column->id = id;
-  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), column);
-  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), column);
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_bench_row_cb), column);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_bench_row_cb), column);
   g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cb), column);
   column->column =
       gtk_column_view_column_new (qm_bench_column_title (id), factory);
@@ -198,14 +194,14 @@ add_column (QmBenchTable *self, QmBenchColumn id)
 
 /* Sorts by the n-th visible column, the other way round if it is sorted so. */
 static void
-sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+sort_bench_rows_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   qm_column_sort_toggle (QM_BENCH_TABLE (widget)->sort,
                          g_variant_get_uint32 (parameter));
 }
 
 static void
-selected_cb (QmBenchTable *self)
+bench_row_selected_cb (QmBenchTable *self)
 {
   g_signal_emit (self, signals[SELECTED], 0);
 }
@@ -329,7 +325,8 @@ qm_bench_table_class_init (QmBenchTableClass *klass)
                                        GDK_CONTROL_MASK, "machine.copy-row",
                                        NULL);
   /* The headers of GTK 4.8 never have the keyboard. */
-  gtk_widget_class_install_action (widget_class, "table.sort", "u", sort_cb);
+  gtk_widget_class_install_action (widget_class, "table.sort", "u",
+                                   sort_bench_rows_cb);
   for (guint i = 0; i < QM_BENCH_N_COLUMNS; i++)
     gtk_widget_class_add_binding_action (widget_class, GDK_KEY_1 + i,
                                          GDK_CONTROL_MASK, "table.sort", "u",
@@ -343,7 +340,7 @@ qm_bench_table_init (QmBenchTable *self)
 
   self->sort = qm_column_sort_new (self->view);
   for (guint i = 0; i < QM_BENCH_N_COLUMNS; i++)
-    add_column (self, (QmBenchColumn) i);
+    add_bench_column (self, (QmBenchColumn) i);
 
   self->sorter =
       GTK_SORTER (gtk_custom_sorter_new (compare_rows_cb, self, NULL));
@@ -353,7 +350,8 @@ qm_bench_table_init (QmBenchTable *self)
   gtk_single_selection_set_autoselect (self->selection, FALSE);
   gtk_single_selection_set_can_unselect (self->selection, TRUE);
   g_signal_connect_object (self->selection, "notify::selected-item",
-                           G_CALLBACK (selected_cb), self, G_CONNECT_SWAPPED);
+                           G_CALLBACK (bench_row_selected_cb), self,
+                           G_CONNECT_SWAPPED);
   gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (self->selection));
   g_signal_connect_object (self->sort, "changed", G_CALLBACK (sort_changed_cb),
                            self, G_CONNECT_SWAPPED);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "ui/machine/qm-bench-trouble.h"
+#include "ui/qm-show.h"
 
 struct _QmBenchTrouble
 {
@@ -16,14 +17,6 @@ struct _QmBenchTrouble
 
 G_DEFINE_FINAL_TYPE (QmBenchTrouble, qm_bench_trouble, GTK_TYPE_WIDGET)
 
-/* A label that says it already keeps what is selected in it. */
-static void
-set_text (GtkLabel *label, const char *text)
-{
-  if (g_strcmp0 (gtk_label_get_text (label), text) != 0)
-    gtk_label_set_text (label, text);
-}
-
 void
 qm_bench_trouble_show (QmBenchTrouble *self,
                        const char *sentence,
@@ -33,8 +26,8 @@ qm_bench_trouble_show (QmBenchTrouble *self,
 
   sentence = sentence != NULL ? sentence : "";
   log = log != NULL ? log : "";
-  set_text (self->sentence, sentence);
-  set_text (self->log, log);
+  qm_show_text (self->sentence, sentence);
+  qm_show_text (self->log, log);
   gtk_widget_set_visible (GTK_WIDGET (self->log_button), *log != '\0');
   if (*log == '\0')
     gtk_toggle_button_set_active (self->log_button, FALSE);

@@ -51,10 +51,10 @@ qm_elsewhere_oldest_driver (int cuda)
 
 /* What qm-bench answers, one object a line.  (transfer full) */
 static GPtrArray *
-ask (const char *program,
-     const char *const *arguments,
-     GCancellable *cancellable,
-     GError **error)
+ask_bench (const char *program,
+           const char *const *arguments,
+           GCancellable *cancellable,
+           GError **error)
 {
   g_autoptr (GSubprocess) process = NULL;
   g_autofree char *out = NULL;
@@ -144,7 +144,7 @@ ask_for_plans (const QmElsewhere *self,
                                   any_gpu[5],
                                   NULL };
       g_autoptr (GPtrArray) plans =
-          ask (program, arguments, cancellable, error);
+          ask_bench (program, arguments, cancellable, error);
 
       if (plans == NULL)
         return FALSE;
@@ -310,7 +310,7 @@ qm_elsewhere_find_needs (const QmElsewhere *self,
     }
   if (!read_files (self, program, needs, error))
     return FALSE;
-  answers = ask (program, devices, cancellable, error);
+  answers = ask_bench (program, devices, cancellable, error);
   if (answers == NULL
       || !ask_for_plans (self, program, needs, cancellable, error))
     return FALSE;

@@ -9,6 +9,7 @@
 #include "ui/machine/qm-elsewhere.h"
 #include "ui/qm-dialog.h"
 #include "ui/qm-field-row.h"
+#include "ui/qm-show.h"
 #include "ui/qm-spinner.h"
 
 #include <glib/gi18n-lib.h>
@@ -83,13 +84,6 @@ writing_free (Writing *writing)
   qm_elsewhere_free (writing->asked);
   g_free (writing->path);
   g_free (writing);
-}
-
-static void
-show_problem (QmElsewhereWindow *self, const char *text)
-{
-  gtk_label_set_text (self->problem, text ? text : "");
-  gtk_widget_set_visible (GTK_WIDGET (self->problem), text != NULL);
 }
 
 static gboolean
@@ -183,7 +177,7 @@ show_size (QmElsewhereWindow *self)
 
 /* Nothing any more once the window goes away: its widgets go before it. */
 static void
-refresh (QmElsewhereWindow *self)
+refresh_needs (QmElsewhereWindow *self)
 {
   g_autoptr (QmElsewhere) asked = NULL;
 
@@ -251,11 +245,11 @@ show_library (QmElsewhereWindow *self, const char *cause)
   gtk_widget_set_sensitive (GTK_WIDGET (self->library_switch),
                             self->library != NULL);
   gtk_switch_set_active (self->library_switch, self->library != NULL);
-  refresh (self);
+  refresh_needs (self);
 }
 
 static void
-answered_cb (GObject *source, GAsyncResult *result, gpointer data)
+devices_answered_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (QmElsewhereWindow) self = data;
   g_autoptr (GError) error = NULL;
@@ -277,7 +271,7 @@ ask_for_library (QmElsewhereWindow *self)
   static const char *const arguments[] = { "devices", "--json", NULL };
 
   self->asking = g_cancellable_new ();
-  qm_bench_query_async (arguments, 0, self->asking, answered_cb,
+  qm_bench_query_async (arguments, 0, self->asking, devices_answered_cb,
                         g_object_ref (self));
 }
 
@@ -309,7 +303,7 @@ write_in_thread (GTask *task,
 }
 
 static void
-written_cb (GObject *object, GAsyncResult *result, gpointer data)
+folder_written_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   QmElsewhereWindow *self = QM_ELSEWHERE_WINDOW (object);
   Writing *writing = g_task_get_task_data (G_TASK (result));
@@ -326,8 +320,8 @@ written_cb (GObject *object, GAsyncResult *result, gpointer data)
       return;
     }
   if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    show_problem (self, error->message);
-  refresh (self);
+    qm_show_where_any (self->problem, error->message);
+  refresh_needs (self);
 }
 
 /* A name that is free in a folder.  (transfer full) */
@@ -371,22 +365,22 @@ write_to (QmElsewhereWindow *self, const char *folder)
       qm_elsewhere_free (asked);
       return;
     }
-  show_problem (self, NULL);
+  qm_show_where_any (self->problem, NULL);
   qm_spinner_set_spinning (self->spinner, TRUE);
   writing = g_new0 (Writing, 1);
   writing->asked = asked;
   writing->path = free_path (folder);
-  self->task = g_task_new (self, cancellable, written_cb, NULL);
+  self->task = g_task_new (self, cancellable, folder_written_cb, NULL);
   g_task_set_source_tag (self->task, write_to);
   g_task_set_task_data (self->task, writing, (GDestroyNotify) writing_free);
-  refresh (self);
+  refresh_needs (self);
   self->looks = 0;
   self->timer = g_timeout_add (LOOK, look_cb, self);
   g_task_run_in_thread (self->task, write_in_thread);
 }
 
 static void
-chosen_cb (QmElsewhereWindow *self, int response)
+folder_chosen_cb (QmElsewhereWindow *self, int response)
 {
   g_autoptr (GFile) folder = NULL;
 
@@ -395,7 +389,8 @@ chosen_cb (QmElsewhereWindow *self, int response)
   if (folder != NULL && g_file_peek_path (folder) != NULL)
     write_to (self, g_file_peek_path (folder));
   else if (folder != NULL)
-    show_problem (self, _ ("The folder has to be on this computer"));
+    qm_show_where_any (self->problem,
+                       _ ("The folder has to be on this computer"));
   g_clear_object (&self->chooser);
 }
 
@@ -410,8 +405,9 @@ write_cb (GtkWidget *widget, const char *name, GVariant *parameter)
       _ ("Where the Folder Goes"), GTK_WINDOW (self),
       GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, NULL, NULL);
   gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (self->chooser), TRUE);
-  g_signal_connect_object (self->chooser, "response", G_CALLBACK (chosen_cb),
-                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->chooser, "response",
+                           G_CALLBACK (folder_chosen_cb), self,
+                           G_CONNECT_SWAPPED);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (self->chooser));
 }
 
@@ -427,7 +423,7 @@ add_model (QmElsewhereWindow *self, const QmModel *model, gboolean ticked)
   gtk_widget_set_valign (check, GTK_ALIGN_CENTER);
   g_object_set_data_full (G_OBJECT (check), "model", g_strdup (model->id),
                           g_free);
-  g_signal_connect_object (check, "toggled", G_CALLBACK (refresh), self,
+  g_signal_connect_object (check, "toggled", G_CALLBACK (refresh_needs), self,
                            G_CONNECT_SWAPPED);
   adw_preferences_row_set_use_markup (ADW_PREFERENCES_ROW (row), FALSE);
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), model->name);
@@ -455,11 +451,11 @@ fill_models (QmElsewhereWindow *self, const char *const *ticked)
 
       add_model (self, model, g_strv_contains (ticked, model->id));
     }
-  refresh (self);
+  refresh_needs (self);
 }
 
 static void
-catalog_changed_cb (QmElsewhereWindow *self)
+elsewhere_catalog_cb (QmElsewhereWindow *self)
 {
   g_auto (GStrv) ticked = qm_models_ticked (self->checks);
 
@@ -481,7 +477,7 @@ qm_elsewhere_window_new (GtkWindow *parent,
   qm_dialog_follow (GTK_WINDOW (self), parent);
   self->keeper = g_object_ref (keeper);
   fill_models (self, chosen);
-  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (elsewhere_catalog_cb),
                            self, G_CONNECT_SWAPPED);
   ask_for_library (self);
   return GTK_WIDGET (self);
@@ -495,7 +491,7 @@ add_field (QmElsewhereWindow *self,
 {
   GtkWidget *row = qm_field_row_new (title, hint);
 
-  g_signal_connect_object (row, "changed", G_CALLBACK (refresh), self,
+  g_signal_connect_object (row, "changed", G_CALLBACK (refresh_needs), self,
                            G_CONNECT_SWAPPED);
   adw_preferences_group_add (group, row);
   return QM_FIELD_ROW (row);
@@ -569,7 +565,7 @@ qm_elsewhere_window_class_init (QmElsewhereWindowClass *klass)
   BIND (methods_row);
   BIND (models);
 #undef BIND
-  gtk_widget_class_bind_template_callback (widget_class, refresh);
+  gtk_widget_class_bind_template_callback (widget_class, refresh_needs);
 }
 
 static void

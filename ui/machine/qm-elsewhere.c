@@ -235,10 +235,10 @@ copy_data (const QmElsewhere *self,
 }
 
 static gboolean
-fill (const QmElsewhere *self,
-      const char *folder,
-      Copying *copying,
-      GError **error)
+fill_folder (const QmElsewhere *self,
+             const char *folder,
+             Copying *copying,
+             GError **error)
 {
   g_autofree char *script = NULL;
   g_autofree char *readme = NULL;
@@ -258,7 +258,7 @@ fill (const QmElsewhere *self,
              || write_file (folder, "job.sbatch", job, 0755, error));
 }
 
-/* Removes what fill() made of it. */
+/* Removes what fill_folder() made of it. */
 static void
 remove_folder (const char *path)
 {
@@ -306,7 +306,7 @@ qm_elsewhere_write (const QmElsewhere *self,
   part = g_strconcat (path, ".part", NULL);
   if (!make_folder (part, error))
     return FALSE;
-  if (fill (self, part, &copying, error) && g_rename (part, path) == 0)
+  if (fill_folder (self, part, &copying, error) && g_rename (part, path) == 0)
     return TRUE;
   if (error != NULL && *error == NULL)
     g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s: %s",

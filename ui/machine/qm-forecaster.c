@@ -51,7 +51,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ask, ask_free)
 static void ask_next (QmForecaster *self);
 
 static void
-answered_cb (GObject *object, GAsyncResult *result, gpointer data)
+predictions_answered_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   g_autoptr (Ask) ask = data;
   g_autoptr (QmForecaster) self = g_weak_ref_get (&ask->owner);
@@ -87,7 +87,8 @@ ask_next (QmForecaster *self)
   arguments[8] = ask->level;
   self->cancellable = g_cancellable_new ();
   ask->cancellable = g_object_ref (self->cancellable);
-  qm_bench_query_async (arguments, 0, ask->cancellable, answered_cb, ask);
+  qm_bench_query_async (arguments, 0, ask->cancellable, predictions_answered_cb,
+                        ask);
 }
 
 void

@@ -28,35 +28,11 @@ G_DEFINE_FINAL_TYPE (QmLocalMachine, qm_local_machine, G_TYPE_OBJECT)
 
 static guint changed;
 
-static const char *
-text_of (const json_t *line, const char *name)
-{
-  const char *text = json_string_value (json_object_get (line, name));
-
-  return text != NULL ? text : "";
-}
-
-static gint64
-whole_of (const json_t *line, const char *name)
-{
-  const json_t *value = json_object_get (line, name);
-
-  return json_is_integer (value) ? json_integer_value (value) : -1;
-}
-
 /* Small numbers, whatever qm-bench says. */
 static int
 count_of (const json_t *line, const char *name)
 {
-  return (int) CLAMP (whole_of (line, name), -1, 1000000);
-}
-
-static double
-number_of (const json_t *line, const char *name)
-{
-  const json_t *value = json_object_get (line, name);
-
-  return json_is_number (value) ? json_number_value (value) : NAN;
+  return (int) CLAMP (qm_line_whole (line, name), -1, 1000000);
 }
 
 /* Has a line say what is the matter in the user's language. */
@@ -75,23 +51,24 @@ read_device (const json_t *line)
   const json_t *usable = json_object_get (line, "usable");
 
   return (QmMachineDevice){
-    .id = text_of (line, "id"),
-    .name = text_of (line, "name"),
-    .driver = text_of (line, "driver"),
-    .trouble = text_of (line, "trouble"),
-    .products = text_of (line, "products"),
-    .monitor = text_of (line, "monitor"),
-    .memory_bytes = whole_of (line, "memory_bytes"),
-    .free_bytes = whole_of (line, "free_bytes"),
-    .is_cpu = g_str_equal (text_of (line, "id"), "cpu"),
+    .id = qm_line_text (line, "id"),
+    .name = qm_line_text (line, "name"),
+    .driver = qm_line_text (line, "driver"),
+    .trouble = qm_line_text (line, "trouble"),
+    .products = qm_line_text (line, "products"),
+    .monitor = qm_line_text (line, "monitor"),
+    .memory_bytes = qm_line_whole (line, "memory_bytes"),
+    .free_bytes = qm_line_whole (line, "free_bytes"),
+    .is_cpu = g_str_equal (qm_line_text (line, "id"), "cpu"),
     .usable = json_is_true (usable),
     .drives_display = json_is_true (json_object_get (line, "display")),
     .processors = count_of (line, "processors"),
     .pcie_generation = count_of (line, "pcie_generation_max"),
     .pcie_width = count_of (line, "pcie_width_max"),
     .nvlinks = nvlink != NULL ? count_of (nvlink, "links") : -1,
-    .nvlink_gbs = nvlink != NULL ? number_of (nvlink, "gbs_each_way") : NAN,
-    .watts_limit = number_of (line, "watts_limit"),
+    .nvlink_gbs =
+        nvlink != NULL ? qm_line_number (nvlink, "gbs_each_way") : NAN,
+    .watts_limit = qm_line_number (line, "watts_limit"),
     .is_part = json_is_true (json_object_get (line, "mig")),
   };
 }
@@ -135,7 +112,7 @@ find_reason (QmLocalMachine *self, const char *log)
 }
 
 static void
-answered_cb (GObject *object, GAsyncResult *result, gpointer data)
+machine_answered_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   g_autoptr (QmLocalMachine) self = data;
   g_autoptr (GError) error = NULL;
@@ -176,7 +153,7 @@ qm_local_machine_reload (QmLocalMachine *self)
   self->state = QM_MACHINE_ASKING;
   self->asking = TRUE;
   g_signal_emit (self, changed, 0);
-  qm_bench_query_async (arguments, PATIENCE, NULL, answered_cb,
+  qm_bench_query_async (arguments, PATIENCE, NULL, machine_answered_cb,
                         g_object_ref (self));
 }
 

@@ -51,7 +51,7 @@ describe_links (const QmMachineDevice *device)
 }
 
 static void
-add_line (GString *text, const char *line)
+append_sentence (GString *text, const char *line)
 {
   if (text->len > 0)
     g_string_append_c (text, '\n');
@@ -59,7 +59,7 @@ add_line (GString *text, const char *line)
 }
 
 static char *
-describe (const QmMachineDevice *device)
+describe_device (const QmMachineDevice *device)
 {
   gboolean own = g_strcmp0 (device->products, "own") == 0;
   GString *text = g_string_new (NULL);
@@ -75,15 +75,16 @@ describe (const QmMachineDevice *device)
   if (!own)
     add_part (text, g_strdup (device->products));
   if (own && device->usable)
-    add_line (text, _ ("There is no cuBLASLt 13 here: products of matrices "
-                       "are our own, which take longer."));
+    append_sentence (text,
+                     _ ("There is no cuBLASLt 13 here: products of matrices "
+                        "are our own, which take longer."));
   if (device->trouble != NULL && *device->trouble != '\0')
-    add_line (text, device->trouble);
+    append_sentence (text, device->trouble);
   return g_string_free (text, FALSE);
 }
 
 static void
-add_row (QmMachineDevices *self, GtkWidget *row)
+add_device_row (QmMachineDevices *self, GtkWidget *row)
 {
   g_ptr_array_add (self->rows, row);
   adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), row);
@@ -103,7 +104,7 @@ new_row (const char *title, const char *subtitle)
 static void
 add_device (QmMachineDevices *self, const QmMachineDevice *device)
 {
-  g_autofree char *what = describe (device);
+  g_autofree char *what = describe_device (device);
   GtkWidget *row = new_row (device->name, what);
 
   if (device->drives_display)
@@ -117,7 +118,7 @@ add_device (QmMachineDevices *self, const QmMachineDevice *device)
       gtk_widget_add_css_class (mark, "warning");
       adw_action_row_add_suffix (ADW_ACTION_ROW (row), mark);
     }
-  add_row (self, row);
+  add_device_row (self, row);
 }
 
 /* Without a GPU there is still something to do. */
@@ -131,18 +132,18 @@ say_none (QmMachineDevices *self, const char *why)
   GtkWidget *import = new_row (_ ("Results of other machines"), "");
   GtkWidget *button = gtk_button_new_with_label (_ ("Import…"));
 
-  add_row (self, new_row (_ ("No GPU can be used"), what));
+  add_device_row (self, new_row (_ ("No GPU can be used"), what));
   gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
   gtk_widget_set_tooltip_text (button, _ ("Import results files"));
   qm_input_name_button (button, _ ("Import results files"));
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button),
                                   "win.import-results");
   adw_action_row_add_suffix (ADW_ACTION_ROW (import), button);
-  add_row (self, import);
+  add_device_row (self, import);
 }
 
 static void
-fill (QmMachineDevices *self)
+fill_device_rows (QmMachineDevices *self)
 {
   guint n, n_gpus = 0;
   const QmMachineDevice *devices =
@@ -154,7 +155,7 @@ fill (QmMachineDevices *self)
   g_ptr_array_set_size (self->rows, 0);
   if (qm_local_machine_get_state (self->machine) == QM_MACHINE_ASKING)
     {
-      add_row (self, new_row (_ ("Looking for devices…"), ""));
+      add_device_row (self, new_row (_ ("Looking for devices…"), ""));
       return;
     }
   for (guint i = 0; i < n; i++)
@@ -173,9 +174,9 @@ qm_machine_devices_set_machine (QmMachineDevices *self, QmLocalMachine *machine)
   g_return_if_fail (self->machine == NULL);
 
   self->machine = g_object_ref (machine);
-  g_signal_connect_object (machine, "changed", G_CALLBACK (fill), self,
-                           G_CONNECT_SWAPPED);
-  fill (self);
+  g_signal_connect_object (machine, "changed", G_CALLBACK (fill_device_rows),
+                           self, G_CONNECT_SWAPPED);
+  fill_device_rows (self);
 }
 
 static void

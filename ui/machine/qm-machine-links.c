@@ -49,22 +49,6 @@ G_DEFINE_FINAL_TYPE (QmMachineLinks,
 
 static guint signals[N_SIGNALS];
 
-static const char *
-text_of (const json_t *object, const char *name)
-{
-  const char *text = json_string_value (json_object_get (object, name));
-
-  return text != NULL ? text : "";
-}
-
-static double
-number_of (const json_t *object, const char *name)
-{
-  const json_t *value = json_object_get (object, name);
-
-  return json_is_number (value) ? json_number_value (value) : NAN;
-}
-
 static gboolean
 is_gpu (const QmMachineDevice *device)
 {
@@ -88,7 +72,7 @@ list_gpus (QmLocalMachine *machine, guint *n)
 }
 
 static void
-add_row (QmMachineLinks *self, GtkWidget *row)
+add_link_row (QmMachineLinks *self, GtkWidget *row)
 {
   g_ptr_array_add (self->rows, row);
   adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), row);
@@ -102,7 +86,7 @@ add_words (QmMachineLinks *self, const char *title, const char *subtitle)
   adw_preferences_row_set_use_markup (ADW_PREFERENCES_ROW (row), FALSE);
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), title);
   adw_action_row_set_subtitle (ADW_ACTION_ROW (row), subtitle);
-  add_row (self, row);
+  add_link_row (self, row);
 }
 
 static void
@@ -136,7 +120,7 @@ find_size (const json_t *collective, gint64 bytes)
   for (size_t i = 0; i < json_array_size (collective); i++)
     {
       const json_t *entry = json_array_get (collective, i);
-      double its = fabs (number_of (entry, "bytes") - (double) bytes);
+      double its = fabs (qm_line_number (entry, "bytes") - (double) bytes);
 
       if (its < off)
         {
@@ -161,15 +145,15 @@ show_together (QmMachineLinks *self, const json_t *links)
   g_autofree char *title = NULL;
   g_autofree char *words = NULL;
 
-  if (large == NULL || !isfinite (number_of (large, "bus_gbs"))
-      || !isfinite (number_of (small, "seconds")))
+  if (large == NULL || !isfinite (qm_line_number (large, "bus_gbs"))
+      || !isfinite (qm_line_number (small, "seconds")))
     return;
-  rate = qm_machine_text_figure (number_of (large, "bus_gbs"));
-  size = qm_machine_text_bytes ((gint64) number_of (large, "bytes"));
-  time = qm_machine_text_figure (number_of (small, "seconds") * 1e6);
+  rate = qm_machine_text_figure (qm_line_number (large, "bus_gbs"));
+  size = qm_machine_text_bytes ((gint64) qm_line_number (large, "bytes"));
+  time = qm_machine_text_figure (qm_line_number (small, "seconds") * 1e6);
   /* Translators: a number of GPUs, and through what they exchange. */
   title = g_strdup_printf (_ ("All %d, %s"), n,
-                           name_transport (text_of (links, "transport")));
+                           name_transport (qm_line_text (links, "transport")));
   /* Translators: a rate, a size, a time. */
   words = g_strdup_printf (_ ("Each sends %s GB/s while %s are summed; the "
                               "least sum takes %s µs"),
@@ -180,7 +164,7 @@ show_together (QmMachineLinks *self, const json_t *links)
 /* Each two. */
 
 static GtkWidget *
-new_label (const char *text, const char *class)
+new_rate_label (const char *text, const char *class)
 {
   GtkWidget *label = gtk_label_new (text);
 
@@ -206,7 +190,7 @@ static int
 find_device (const json_t *devices, const char *id)
 {
   for (size_t i = 0; i < json_array_size (devices) && i < MOST_DEVICES; i++)
-    if (strcmp (text_of (json_array_get (devices, i), "id"), id) == 0)
+    if (strcmp (qm_line_text (json_array_get (devices, i), "id"), id) == 0)
       return (int) i;
   return -1;
 }
@@ -221,11 +205,11 @@ fill_pair (GtkGrid *grid, const json_t *devices, const json_t *pair)
   gboolean peers = json_is_true (json_object_get (pair, "peers"));
   int i = a != NULL ? find_device (devices, a) : -1;
   int j = b != NULL ? find_device (devices, b) : -1;
-  double gbs = number_of (pair, "gbs");
+  double gbs = qm_line_number (pair, "gbs");
   g_autofree char *rate =
       isfinite (gbs) ? qm_format_number (gbs, 1) : g_strdup ("?");
   g_autofree char *time =
-      qm_machine_text_figure (number_of (pair, "latency_s") * 1e6);
+      qm_machine_text_figure (qm_line_number (pair, "latency_s") * 1e6);
   g_autofree char *what = NULL;
 
   if (i < 0 || j < 0 || i == j)
@@ -239,7 +223,7 @@ fill_pair (GtkGrid *grid, const json_t *devices, const json_t *pair)
       a, b, rate, time);
   for (int k = 0; k < 2; k++)
     {
-      GtkWidget *label = new_label (rate, NULL);
+      GtkWidget *label = new_rate_label (rate, NULL);
 
       if (peers)
         embolden (label);
@@ -261,14 +245,15 @@ new_grid (const json_t *devices, const json_t *pairs)
   gtk_grid_set_row_spacing (GTK_GRID (grid), 3);
   for (int i = 0; i < n; i++)
     {
-      const char *id = text_of (json_array_get (devices, (size_t) i), "id");
+      const char *id =
+          qm_line_text (json_array_get (devices, (size_t) i), "id");
 
-      gtk_grid_attach (GTK_GRID (grid), new_label (id, "dim-label"), 0, 1 + i,
-                       1, 1);
-      gtk_grid_attach (GTK_GRID (grid), new_label (id, "dim-label"), 1 + i, 0,
-                       1, 1);
-      gtk_grid_attach (GTK_GRID (grid), new_label ("–", "dim-label"), 1 + i,
+      gtk_grid_attach (GTK_GRID (grid), new_rate_label (id, "dim-label"), 0,
                        1 + i, 1, 1);
+      gtk_grid_attach (GTK_GRID (grid), new_rate_label (id, "dim-label"), 1 + i,
+                       0, 1, 1);
+      gtk_grid_attach (GTK_GRID (grid), new_rate_label ("–", "dim-label"),
+                       1 + i, 1 + i, 1, 1);
     }
   for (size_t i = 0; i < json_array_size (pairs); i++)
     fill_pair (GTK_GRID (grid), devices, json_array_get (pairs, i));
@@ -306,7 +291,7 @@ show_pairs (QmMachineLinks *self, const json_t *links)
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), _ ("Each Two"));
   gtk_list_box_row_set_child (GTK_LIST_BOX_ROW (row), box);
-  add_row (self, row);
+  add_link_row (self, row);
 }
 
 /* What it makes of models. */
@@ -314,12 +299,12 @@ show_pairs (QmMachineLinks *self, const json_t *links)
 static void
 show_model (QmMachineLinks *self, const json_t *model, int n)
 {
-  const char *id = text_of (model, "model");
+  const char *id = qm_line_text (model, "model");
   const QmModel *known =
       qm_catalog_model (qm_catalog_keeper_get (self->keeper), id);
-  double whole = number_of (model, "data_parallel") * n;
-  double best = number_of (model, "best") * n;
-  double nvlink = number_of (model, "nvlink") * n;
+  double whole = qm_line_number (model, "data_parallel") * n;
+  double best = qm_line_number (model, "best") * n;
+  double nvlink = qm_line_number (model, "nvlink") * n;
   g_autofree char *times = qm_machine_text_figure (best);
   g_autofree char *plain = qm_machine_text_figure (whole);
   g_autofree char *ideal = qm_machine_text_figure (nvlink);
@@ -341,7 +326,7 @@ show_model (QmMachineLinks *self, const json_t *model, int n)
 }
 
 static void
-show (QmMachineLinks *self, const json_t *links)
+show_links (QmMachineLinks *self, const json_t *links)
 {
   const json_t *scaling = json_object_get (links, "scaling");
   int n = (int) json_array_size (json_object_get (links, "devices"));
@@ -363,14 +348,14 @@ say (QmMachineLinks *self, const char *words)
 }
 
 static void
-update (QmMachineLinks *self)
+update_measure_action (QmMachineLinks *self)
 {
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "links.measure",
                                  self->allowed && self->measuring == NULL);
 }
 
 static void
-answered_cb (GObject *object, GAsyncResult *result, gpointer data)
+links_answered_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   g_autoptr (QmMachineLinks) self = data;
   g_autoptr (GError) error = NULL;
@@ -387,9 +372,9 @@ answered_cb (GObject *object, GAsyncResult *result, gpointer data)
     {
       say (self, _ ("Measured just now"));
       for (guint i = 0; i < answer->len && i < 1; i++)
-        show (self, g_ptr_array_index (answer, i));
+        show_links (self, g_ptr_array_index (answer, i));
     }
-  update (self);
+  update_measure_action (self);
   g_signal_emit (self, signals[CHANGED], 0);
 }
 
@@ -404,9 +389,9 @@ measure_cb (GtkWidget *widget, const char *action, GVariant *parameter)
   clear (self);
   say (self, _ ("Measuring, for some seconds…"));
   self->measuring = g_cancellable_new ();
-  update (self);
+  update_measure_action (self);
   g_signal_emit (self, signals[CHANGED], 0);
-  qm_bench_query_async (arguments, PATIENCE, self->measuring, answered_cb,
+  qm_bench_query_async (arguments, PATIENCE, self->measuring, links_answered_cb,
                         g_object_ref (self));
 }
 
@@ -460,7 +445,7 @@ qm_machine_links_set_allowed (QmMachineLinks *self, gboolean allowed)
   g_return_if_fail (QM_IS_MACHINE_LINKS (self));
 
   self->allowed = allowed;
-  update (self);
+  update_measure_action (self);
 }
 
 static void

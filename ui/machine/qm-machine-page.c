@@ -67,7 +67,7 @@ update_actions (QmMachinePage *self)
 }
 
 static void
-selected_cb (QmMachinePage *self)
+result_selected_cb (QmMachinePage *self)
 {
   QmBenchRow *row = qm_bench_table_get_selected (self->table);
 
@@ -132,7 +132,7 @@ session_changed_cb (QmMachinePage *self)
   qm_machine_page_show_estimate (self);
   qm_bench_table_set_several (
       self->table, qm_bench_session_get_gpus (self->session) != NULL);
-  selected_cb (self);
+  result_selected_cb (self);
   gtk_stack_set_visible_child_name (self->stack, n > 0 ? "table" : "empty");
   update_actions (self);
 }
@@ -170,7 +170,7 @@ setup_changed_cb (QmMachinePage *self)
 
 /* Other models, or the same with another recipe.  The setup has followed. */
 static void
-catalog_changed_cb (QmMachinePage *self)
+machine_catalog_cb (QmMachinePage *self)
 {
   QmBenchSessionState state = qm_bench_session_get_state (self->session);
 
@@ -347,7 +347,7 @@ qm_machine_page_new (QmCatalogKeeper *keeper,
                            G_CALLBACK (qm_machine_page_show_predictions), self,
                            G_CONNECT_SWAPPED);
   open_setup (self);
-  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (machine_catalog_cb),
                            self, G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);
 }
@@ -460,7 +460,7 @@ qm_machine_page_class_init (QmMachinePageClass *klass)
   gtk_widget_class_bind_template_callback (widget_class, folded_cb);
   gtk_widget_class_bind_template_callback (widget_class, setup_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, links_cb);
-  gtk_widget_class_bind_template_callback (widget_class, selected_cb);
+  gtk_widget_class_bind_template_callback (widget_class, result_selected_cb);
   install_actions (widget_class);
 }
 

@@ -10,6 +10,30 @@
 #include <math.h>
 #include <string.h>
 
+const char *
+qm_line_text (const json_t *line, const char *name)
+{
+  const char *text = json_string_value (json_object_get (line, name));
+
+  return text != NULL ? text : "";
+}
+
+double
+qm_line_number (const json_t *line, const char *name)
+{
+  const json_t *value = json_object_get (line, name);
+
+  return json_is_number (value) ? json_number_value (value) : NAN;
+}
+
+gint64
+qm_line_whole (const json_t *line, const char *name)
+{
+  const json_t *value = json_object_get (line, name);
+
+  return json_is_integer (value) ? MAX (json_integer_value (value), -1) : -1;
+}
+
 char *
 qm_machine_text_bytes (gint64 bytes)
 {
@@ -130,42 +154,25 @@ qm_machine_text_method (const char *settings,
   return g_string_free (text, FALSE);
 }
 
-static const char *
-text_of (const json_t *line, const char *name)
-{
-  const char *text = json_string_value (json_object_get (line, name));
-
-  return text != NULL ? text : "";
-}
-
-/* A whole number, -1 where there is none or it makes no sense. */
-static gint64
-whole_of (const json_t *line, const char *name)
-{
-  const json_t *value = json_object_get (line, name);
-
-  return json_is_integer (value) ? MAX (json_integer_value (value), -1) : -1;
-}
-
 static int
 small_of (const json_t *line, const char *name)
 {
-  return (int) MIN (whole_of (line, name), 1000000);
+  return (int) MIN (qm_line_whole (line, name), 1000000);
 }
 
 static gboolean
 is_cause (const json_t *line, const char *cause)
 {
-  return g_str_equal (text_of (line, "cause"), cause);
+  return g_str_equal (qm_line_text (line, "cause"), cause);
 }
 
 /* Which memory is short, and by how much. */
 static char *
 say_shortage (const json_t *line)
 {
-  const char *memory = text_of (line, "memory");
-  gint64 needs = whole_of (line, "needs_bytes");
-  gint64 available = whole_of (line, "available_bytes");
+  const char *memory = qm_line_text (line, "memory");
+  gint64 needs = qm_line_whole (line, "needs_bytes");
+  gint64 available = qm_line_whole (line, "available_bytes");
   g_autofree char *much = NULL;
   g_autofree char *little = NULL;
 
@@ -266,7 +273,7 @@ head_of (const json_t *line)
 char *
 qm_machine_text_reason (const json_t *line)
 {
-  const char *given = text_of (line, "reason");
+  const char *given = qm_line_text (line, "reason");
   const char *head = head_of (line);
   char *text = say_cause (line);
 
@@ -312,7 +319,7 @@ char *
 qm_machine_text_trouble (const json_t *device)
 {
   int capability = small_of (device, "capability");
-  const char *given = text_of (device, "trouble");
+  const char *given = qm_line_text (device, "trouble");
   g_autofree char *number =
       g_strdup_printf ("%d.%d", capability / 10, capability % 10);
 
@@ -338,7 +345,7 @@ char *
 qm_machine_text_no_gpu (const json_t *device)
 {
   const json_t *why = json_object_get (device, "no_gpu");
-  const char *given = text_of (why, "reason");
+  const char *given = qm_line_text (why, "reason");
   int driver = small_of (why, "driver_cuda");
   int runtime = small_of (why, "runtime_cuda");
 

@@ -10,6 +10,13 @@
 
 G_BEGIN_DECLS
 
+/* Of a line of qm-bench, or of an object in it: a text, "" where there is none;
+ * a number, else NaN; a whole number, -1 where there is none or it makes no
+ * sense. */
+const char *qm_line_text (const json_t *line, const char *name);
+double qm_line_number (const json_t *line, const char *name);
+gint64 qm_line_whole (const json_t *line, const char *name);
+
 /* "141 GiB", "0.2 GiB", "3 MiB"; "" where `bytes` is below 0.
  * (transfer full) */
 char *qm_machine_text_bytes (gint64 bytes);

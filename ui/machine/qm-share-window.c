@@ -9,6 +9,7 @@
 #include "ui/advisor/qm-results-files.h"
 #include "ui/machine/qm-share.h"
 #include "ui/qm-dialog.h"
+#include "ui/qm-show.h"
 #include "ui/qm-toasts.h"
 
 #include <glib/gi18n-lib.h>
@@ -36,13 +37,6 @@ G_DEFINE_FINAL_TYPE (QmShareWindow, qm_share_window, ADW_TYPE_WINDOW)
 /* --- What the file has ---------------------------------------------------- */
 
 static void
-show_problem (QmShareWindow *self, const char *text)
-{
-  gtk_label_set_text (self->problem, text != NULL ? text : "");
-  gtk_widget_set_visible (GTK_WIDGET (self->problem), text != NULL);
-}
-
-static void
 show_text (QmShareWindow *self)
 {
   gsize size = 0;
@@ -55,7 +49,7 @@ show_text (QmShareWindow *self)
 
 /* Nothing any more once the window goes away: its widgets go before it. */
 static void
-refresh (QmShareWindow *self)
+refresh_share (QmShareWindow *self)
 {
   gboolean signed_off = gtk_check_button_get_active (self->sign_check);
 
@@ -79,9 +73,9 @@ make (QmShareWindow *self)
   if (models[0] != NULL)
     self->bytes =
         qm_share_make (self->share, (const char *const *) models, &error);
-  show_problem (self, error != NULL ? error->message : NULL);
+  qm_show_where_any (self->problem, error != NULL ? error->message : NULL);
   show_text (self);
-  refresh (self);
+  refresh_share (self);
 }
 
 /* --- The models and their results ----------------------------------------- */
@@ -185,7 +179,7 @@ fill_models (QmShareWindow *self, const QmCatalog *catalog)
 /* --- Saving --------------------------------------------------------------- */
 
 static void
-tell (gpointer owner, const char *message)
+tell_share (gpointer owner, const char *message)
 {
   qm_toasts_tell (QM_SHARE_WINDOW (owner)->toasts, message);
 }
@@ -197,7 +191,7 @@ get_bytes (gpointer owner, QmPlotFormat format, guint kinds, GError **error)
 }
 
 static void
-save_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+save_share_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmSaveRequest request = {
     .title = _ ("Save Results to Share"),
@@ -205,7 +199,7 @@ save_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     .filter_name = _ ("Results to share (*.jsonl)"),
     .filter_pattern = "*.jsonl",
     .make_bytes = get_bytes,
-    .done = tell,
+    .done = tell_share,
   };
 
   qm_results_save (widget, &request);
@@ -232,7 +226,7 @@ qm_share_window_new (GtkWindow *parent, QmCatalogKeeper *keeper)
   if (self->share == NULL)
     {
       if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
-        show_problem (self, error->message);
+        qm_show_where_any (self->problem, error->message);
       return GTK_WIDGET (self);
     }
   fill_models (self, qm_catalog_keeper_get (keeper));
@@ -266,7 +260,8 @@ qm_share_window_class_init (QmShareWindowClass *klass)
   object_class->dispose = qm_share_window_dispose;
   object_class->finalize = qm_share_window_finalize;
 
-  gtk_widget_class_install_action (widget_class, "share.save", NULL, save_cb);
+  gtk_widget_class_install_action (widget_class, "share.save", NULL,
+                                   save_share_cb);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-share-window.ui");
 #define BIND(name) \
@@ -280,7 +275,7 @@ qm_share_window_class_init (QmShareWindowClass *klass)
   BIND (sign_check);
   BIND (where);
 #undef BIND
-  gtk_widget_class_bind_template_callback (widget_class, refresh);
+  gtk_widget_class_bind_template_callback (widget_class, refresh_share);
 }
 
 static void

@@ -13,6 +13,7 @@
 #include "ui/models/qm-recipe-form.h"
 #include "ui/qm-dialog.h"
 #include "ui/qm-field-row.h"
+#include "ui/qm-show.h"
 #include "ui/qm-spinner.h"
 
 #include <glib/gi18n-lib.h>
@@ -68,13 +69,6 @@ G_DEFINE_FINAL_TYPE (QmModelEditor, qm_model_editor, ADW_TYPE_WINDOW)
 
 static guint signals[N_SIGNALS];
 
-static void
-show_problem (QmModelEditor *self, const char *text)
-{
-  gtk_label_set_text (self->problem, text ? text : "");
-  gtk_widget_set_visible (GTK_WIDGET (self->problem), text != NULL);
-}
-
 /* --- What it takes -------------------------------------------------------- */
 
 /* "2.31 × 10²¹".  (transfer full) */
@@ -120,7 +114,7 @@ plans_changed_cb (QmModelEditor *self)
   /* Numbers that are about to change look so. */
   gtk_widget_set_opacity (GTK_WIDGET (self->needs_page), busy ? 0.55 : 1);
   if (!busy)
-    show_problem (self, qm_model_plans_get_problem (self->plans));
+    qm_show_where_any (self->problem, qm_model_plans_get_problem (self->plans));
 }
 
 /* --- Names ---------------------------------------------------------------- */
@@ -183,7 +177,7 @@ hint_references (QmModelEditor *self)
 
 /* Reads everything anew; asks for plans where the training is another one. */
 static void
-refresh (QmModelEditor *self)
+read_anew (QmModelEditor *self)
 {
   QmModelConfig config = self->config;
   gboolean named, trained;
@@ -217,7 +211,7 @@ training_changed_cb (QmModelEditor *self)
   QmRecipe recipe;
   gint64 host;
 
-  refresh (self);
+  read_anew (self);
   if (self->config_text == NULL)
     return;
   if (read_host (self, &host)
@@ -243,7 +237,7 @@ name_changed_cb (QmModelEditor *self)
       qm_field_row_set_text (self->id_row, id);
       self->updating = FALSE;
     }
-  refresh (self);
+  read_anew (self);
 }
 
 static void
@@ -252,7 +246,7 @@ id_changed_cb (QmModelEditor *self)
   if (self->updating)
     return;
   self->id_typed = TRUE;
-  refresh (self);
+  read_anew (self);
 }
 
 /* The model of the catalog whose recipe comes nearest: of that family, or of
@@ -407,7 +401,7 @@ qm_model_editor_open (QmModelEditor *self, GFile *file)
   first = self->config_text == NULL;
   base = g_file_get_basename (file);
   name = g_filename_display_name (base);
-  show_problem (self, NULL);
+  qm_show_where_any (self->problem, NULL);
   text = read_file (file, &length, &error);
   if (text == NULL
       || qm_model_config_parse (text, length, name, &config, &error) != QM_OK)
@@ -462,7 +456,7 @@ qm_model_editor_edit (QmModelEditor *self, const QmOwnModel *model)
 }
 
 static void
-save_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+save_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmModelEditor *self = QM_MODEL_EDITOR (widget);
   g_autofree char *id = g_strdup (qm_field_row_get_text (self->id_row));
@@ -476,7 +470,7 @@ save_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   free (text);
   if (!written)
     {
-      show_problem (self, error != NULL ? error->message : "");
+      qm_show_where_any (self->problem, error != NULL ? error->message : "");
       return;
     }
   g_signal_emit (self, signals[SAVED], 0, id);
@@ -507,7 +501,7 @@ make_chooser (GtkWindow *parent)
 }
 
 static void
-chosen_cb (QmModelEditor *self, int response)
+config_chosen_cb (QmModelEditor *self, int response)
 {
   g_autoptr (GFile) file = NULL;
 
@@ -526,13 +520,14 @@ open_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   if (self->chooser != NULL)
     return;
   self->chooser = make_chooser (GTK_WINDOW (self));
-  g_signal_connect_object (self->chooser, "response", G_CALLBACK (chosen_cb),
-                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->chooser, "response",
+                           G_CALLBACK (config_chosen_cb), self,
+                           G_CONNECT_SWAPPED);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (self->chooser));
 }
 
 static gboolean
-drop_cb (QmModelEditor *self, const GValue *value)
+config_dropped_cb (QmModelEditor *self, const GValue *value)
 {
   GFile *file = g_value_get_object (value);
 
@@ -637,7 +632,7 @@ add_host (QmModelEditor *self)
 
 /* Which ids are taken, and what refers to this one. */
 static void
-catalog_changed_cb (QmModelEditor *self)
+editor_catalog_cb (QmModelEditor *self)
 {
   hint_references (self);
   if (self->config_text != NULL)
@@ -662,8 +657,8 @@ qm_model_editor_new (GtkWindow *parent, QmCatalogKeeper *keeper)
   adw_preferences_page_add (self->needs_page, ADW_PREFERENCES_GROUP (memory));
   adw_preferences_page_add (self->needs_page,
                             ADW_PREFERENCES_GROUP (self->gpus));
-  catalog_changed_cb (self);
-  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+  editor_catalog_cb (self);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (editor_catalog_cb),
                            self, G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);
 }
@@ -703,7 +698,8 @@ qm_model_editor_class_init (QmModelEditorClass *klass)
       g_signal_new ("saved", QM_TYPE_MODEL_EDITOR, G_SIGNAL_RUN_LAST, 0, NULL,
                     NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 
-  gtk_widget_class_install_action (widget_class, "model.save", NULL, save_cb);
+  gtk_widget_class_install_action (widget_class, "model.save", NULL,
+                                   save_model_cb);
   gtk_widget_class_install_action (widget_class, "model.open", NULL, open_cb);
   g_type_ensure (QM_TYPE_SPINNER);
   gtk_widget_class_set_template_from_resource (
@@ -762,7 +758,7 @@ qm_model_editor_init (QmModelEditor *self)
   g_signal_connect_object (self->plans, "changed",
                            G_CALLBACK (plans_changed_cb), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (target, "drop", G_CALLBACK (drop_cb), self,
+  g_signal_connect_object (target, "drop", G_CALLBACK (config_dropped_cb), self,
                            G_CONNECT_SWAPPED);
   gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (target));
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "model.save", FALSE);

@@ -180,7 +180,7 @@ look_at (QmModelGpus *self,
 }
 
 static void
-refresh (QmModelGpus *self)
+refresh_gpus (QmModelGpus *self)
 {
   GPtrArray *plans = qm_model_plans_get (self->plans);
   size_t n;
@@ -202,7 +202,7 @@ refresh (QmModelGpus *self)
 }
 
 static void
-add_row (QmModelGpus *self, const QmGpu *gpu)
+add_gpu_row (QmModelGpus *self, const QmGpu *gpu)
 {
   GtkWidget *row = adw_action_row_new ();
   GtkWidget *label = gtk_label_new (NULL);
@@ -255,9 +255,9 @@ take_catalog (QmModelGpus *self)
   g_ptr_array_set_size (self->labels, 0);
   gpus = qm_catalog_gpus (self->catalog, &n);
   for (size_t i = 0; i < n; i++)
-    add_row (self, &gpus[i]);
+    add_gpu_row (self, &gpus[i]);
   fill_counts (self);
-  refresh (self);
+  refresh_gpus (self);
 }
 
 GtkWidget *
@@ -273,8 +273,8 @@ qm_model_gpus_new (QmCatalogKeeper *keeper, QmModelPlans *plans)
   self->plans = g_object_ref (plans);
   take_catalog (self);
   g_signal_connect_object (self->count_row, "notify::selected",
-                           G_CALLBACK (refresh), self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (plans, "changed", G_CALLBACK (refresh), self,
+                           G_CALLBACK (refresh_gpus), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (plans, "changed", G_CALLBACK (refresh_gpus), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (keeper, "changed", G_CALLBACK (take_catalog), self,
                            G_CONNECT_SWAPPED);

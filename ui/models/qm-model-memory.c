@@ -98,7 +98,7 @@ show_plan (QmModelMemory *self, guint index, const QmModelPlan *plan)
 }
 
 static void
-refresh (QmModelMemory *self)
+refresh_memory (QmModelMemory *self)
 {
   GPtrArray *plans = qm_model_plans_get (self->plans);
   const QmGpu *gpu = chosen_gpu (self);
@@ -136,11 +136,11 @@ fill_gpus (QmModelMemory *self)
   adw_combo_row_set_model (self->gpu_row, G_LIST_MODEL (names));
   adw_combo_row_set_selected (self->gpu_row, chosen);
   self->filling = FALSE;
-  refresh (self);
+  refresh_memory (self);
 }
 
 static void
-chosen_cb (QmModelMemory *self)
+gpu_chosen_cb (QmModelMemory *self)
 {
   const QmGpu *gpu = self->filling ? NULL : chosen_gpu (self);
 
@@ -148,7 +148,7 @@ chosen_cb (QmModelMemory *self)
     return;
   g_free (self->chosen);
   self->chosen = g_strdup (gpu->id);
-  refresh (self);
+  refresh_memory (self);
 }
 
 GtkWidget *
@@ -163,10 +163,10 @@ qm_model_memory_new (QmCatalogKeeper *keeper, QmModelPlans *plans)
   self->keeper = g_object_ref (keeper);
   self->plans = g_object_ref (plans);
   fill_gpus (self);
-  g_signal_connect_object (plans, "changed", G_CALLBACK (refresh), self,
+  g_signal_connect_object (plans, "changed", G_CALLBACK (refresh_memory), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->gpu_row, "notify::selected",
-                           G_CALLBACK (chosen_cb), self, G_CONNECT_SWAPPED);
+                           G_CALLBACK (gpu_chosen_cb), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (keeper, "changed", G_CALLBACK (fill_gpus), self,
                            G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);

@@ -36,7 +36,7 @@ G_DEFINE_FINAL_TYPE (QmModelsWindow, qm_models_window, ADW_TYPE_WINDOW)
 static void list_models (QmModelsWindow *self);
 
 static void
-tell (QmModelsWindow *self, const char *title, gboolean undo)
+tell_with_undo (QmModelsWindow *self, const char *title, gboolean undo)
 {
   g_autofree char *markup = g_markup_escape_text (title, -1);
   AdwToast *toast = adw_toast_new (markup);
@@ -122,7 +122,7 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   content = qm_model_folder_remove (model->path, &error);
   if (content == NULL)
     {
-      tell (self, error->message, FALSE);
+      tell_with_undo (self, error->message, FALSE);
       return;
     }
   forget_removed (self);
@@ -140,7 +140,7 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
         model->file.name, n);
   else
     message = g_strdup_printf (_ ("“%s” is deleted"), model->file.name);
-  tell (self, message, TRUE);
+  tell_with_undo (self, message, TRUE);
   list_models (self);
   qm_catalog_keeper_load (self->keeper, NULL);
 }
@@ -155,7 +155,7 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     return;
   if (!qm_model_folder_restore (self->removed_path, self->removed, &error))
     {
-      tell (self, error->message, FALSE);
+      tell_with_undo (self, error->message, FALSE);
       return;
     }
   forget_removed (self);
@@ -166,7 +166,7 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 /* "gpt_neox · 1,011,781,632 parameters · 3 training times refer to it".
  * (transfer full) */
 static char *
-describe (QmModelsWindow *self, const QmModelFile *file)
+describe_model (QmModelsWindow *self, const QmModelFile *file)
 {
   g_autofree char *parameters =
       qm_format_number ((double) qm_parameter_count (&file->config), 0);
@@ -211,10 +211,10 @@ make_button (const char *icon,
 }
 
 static void
-add_row (QmModelsWindow *self, guint index)
+add_model_row (QmModelsWindow *self, guint index)
 {
   const QmOwnModel *model = g_ptr_array_index (self->models, index);
-  g_autofree char *text = describe (self, &model->file);
+  g_autofree char *text = describe_model (self, &model->file);
   GtkWidget *row = adw_action_row_new ();
 
   adw_preferences_row_set_use_markup (ADW_PREFERENCES_ROW (row), FALSE);
@@ -247,13 +247,13 @@ list_models (QmModelsWindow *self)
   g_clear_pointer (&self->models, g_ptr_array_unref);
   self->models = qm_model_folder_list ();
   for (guint i = 0; i < self->models->len; i++)
-    add_row (self, i);
+    add_model_row (self, i);
   gtk_stack_set_visible_child_name (self->stack,
                                     self->models->len > 0 ? "list" : "none");
 }
 
 static gboolean
-drop_cb (QmModelsWindow *self, const GValue *value)
+model_dropped_cb (QmModelsWindow *self, const GValue *value)
 {
   GFile *file = g_value_get_object (value);
 
@@ -322,7 +322,7 @@ qm_models_window_init (QmModelsWindow *self)
   self->rows = g_ptr_array_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "models.undo", FALSE);
-  g_signal_connect_object (target, "drop", G_CALLBACK (drop_cb), self,
+  g_signal_connect_object (target, "drop", G_CALLBACK (model_dropped_cb), self,
                            G_CONNECT_SWAPPED);
   gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (target));
 }

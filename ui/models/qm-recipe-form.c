@@ -305,7 +305,7 @@ qm_recipe_form_read (QmRecipeForm *self,
 }
 
 static void
-changed_cb (QmRecipeForm *self)
+recipe_changed_cb (QmRecipeForm *self)
 {
   /* Not while rows are made. */
   if (self->rows[N_FIELDS - 1] != NULL)
@@ -322,7 +322,7 @@ add_field (QmRecipeForm *self,
 {
   GtkWidget *row = qm_field_row_new (title, hint);
 
-  g_signal_connect_object (row, "changed", G_CALLBACK (changed_cb), self,
+  g_signal_connect_object (row, "changed", G_CALLBACK (recipe_changed_cb), self,
                            G_CONNECT_SWAPPED);
   if (expander != NULL)
     adw_expander_row_add_row (expander, row);
@@ -339,8 +339,9 @@ add_choice (QmRecipeForm *self, const char *title, const char *const *names)
 
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), title);
   adw_combo_row_set_model (ADW_COMBO_ROW (row), G_LIST_MODEL (list));
-  g_signal_connect_object (row, "notify::selected", G_CALLBACK (changed_cb),
-                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (row, "notify::selected",
+                           G_CALLBACK (recipe_changed_cb), self,
+                           G_CONNECT_SWAPPED);
   adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), row);
   return ADW_COMBO_ROW (row);
 }

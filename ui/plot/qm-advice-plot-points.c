@@ -122,7 +122,7 @@ qm_advice_plot_provenance (const QmCandidate *candidate)
 }
 
 static double
-cost_of (const QmAdvicePlot *self, const QmCandidate *candidate)
+cost_of_point (const QmAdvicePlot *self, const QmCandidate *candidate)
 {
   if (candidate->cost_minor < 0)
     return NAN;
@@ -214,7 +214,7 @@ fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
       gpointer style = g_hash_table_lookup (styles, candidate->gpu);
 
       self->points[i] = (QmPlotPoint){
-        .x = cost_of (self, candidate),
+        .x = cost_of_point (self, candidate),
         .y = candidate->days,
         .series =
             (guint16) GPOINTER_TO_UINT (g_hash_table_lookup (series, style)),

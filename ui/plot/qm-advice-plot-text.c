@@ -173,7 +173,7 @@ _qm_advice_plot_cost_title (const QmAdvicePlot *self)
 
 /* Takes the line. */
 static void
-add_line (GString *text, char *line)
+append_taken_line (GString *text, char *line)
 {
   if (line == NULL)
     return;
@@ -193,8 +193,9 @@ add_audit (GString *text, const QmCandidate *candidate)
     return;
   share = qm_format_percent (candidate->implied_utilization);
   /* Translators: a percentage, "ok", "doubtful" or "impossible". */
-  add_line (text, g_strdup_printf (_ ("Utilization %s: %s"), share,
-                                   qm_prose_verdict_name (candidate->verdict)));
+  append_taken_line (text, g_strdup_printf (_ ("Utilization %s: %s"), share,
+                                            qm_prose_verdict_name (
+                                                candidate->verdict)));
 }
 
 /* What it costs in all, and what of that is the price. */
@@ -207,10 +208,11 @@ add_cost (GString *text, const QmAdvicePlot *self, const QmCandidate *candidate)
 
   if (self->ownership)
     /* Translators: two amounts. */
-    add_line (text, g_strdup_printf (_ ("Total cost of owning %s, price %s"),
-                                     cost, price));
+    append_taken_line (text,
+                       g_strdup_printf (_ ("Total cost of owning %s, price %s"),
+                                        cost, price));
   else
-    add_line (text, g_strdup_printf (_ ("Overall cost %s"), cost));
+    append_taken_line (text, g_strdup_printf (_ ("Overall cost %s"), cost));
 }
 
 char *
@@ -224,16 +226,16 @@ _qm_advice_plot_describe (const QmAdvicePlot *self,
                        self->purse.currency, FALSE);
   g_autofree char *source = NULL;
 
-  add_line (text, qm_prose_candidate (candidate));
+  append_taken_line (text, qm_prose_candidate (candidate));
   add_cost (text, self, candidate);
-  add_line (text,
-            g_strdup_printf (self->portfolio ? _ ("Time of a year’s runs %s")
-                                             : _ ("Training time %s"),
-                             days));
-  add_line (text,
-            g_strdup_printf (self->portfolio ? _ ("Cost of a year’s runs %s")
-                                             : _ ("Experiment cost %s"),
-                             experiment));
+  append_taken_line (text, g_strdup_printf (self->portfolio
+                                                ? _ ("Time of a year’s runs %s")
+                                                : _ ("Training time %s"),
+                                            days));
+  append_taken_line (text, g_strdup_printf (self->portfolio
+                                                ? _ ("Cost of a year’s runs %s")
+                                                : _ ("Experiment cost %s"),
+                                            experiment));
   add_audit (text, candidate);
   if (candidate->measurement != NULL)
     {
@@ -241,16 +243,17 @@ _qm_advice_plot_describe (const QmAdvicePlot *self,
 
       if (interval != NULL)
         /* Translators: "20 days to 30 days". */
-        add_line (text, g_strdup_printf (_ ("Predicted within %s"), interval));
+        append_taken_line (text, g_strdup_printf (_ ("Predicted within %s"),
+                                                  interval));
       source = qm_prose_source (candidate->measurement);
       /* Translators: "published (arXiv 2410.23261)". */
-      add_line (text, g_strdup_printf (_ ("Time %s"), source));
+      append_taken_line (text, g_strdup_printf (_ ("Time %s"), source));
     }
-  add_line (text, qm_prose_price_basis (candidate));
+  append_taken_line (text, qm_prose_price_basis (candidate));
   if (candidate->insufficient)
-    add_line (text, g_strdup (_ ("Not enough for a year’s runs")));
+    append_taken_line (text, g_strdup (_ ("Not enough for a year’s runs")));
   if (candidate->superseded)
-    add_line (text, g_strdup (_ ("A measured time takes its place")));
-  add_line (text, qm_prose_cost_interval (candidate, &self->purse));
+    append_taken_line (text, g_strdup (_ ("A measured time takes its place")));
+  append_taken_line (text, qm_prose_cost_interval (candidate, &self->purse));
   return g_string_free (text, FALSE);
 }

@@ -60,7 +60,8 @@ set_grey (cairo_t *cr, double grey)
 }
 
 static void
-show (Sheet *sheet, PangoLayout *layout, double x, double y, const char *tag)
+show_layout (
+    Sheet *sheet, PangoLayout *layout, double x, double y, const char *tag)
 {
   if (tag != NULL)
     cairo_tag_begin (sheet->cr, tag, NULL);
@@ -87,8 +88,9 @@ end_page (Sheet *sheet)
   const double y = sheet->page_height - MARGIN + FOOT / 2;
 
   set_grey (sheet->cr, 0.4);
-  show (sheet, title, 0, y, NULL);
-  show (sheet, number, sheet->width - qm_page_text_width (number), y, NULL);
+  show_layout (sheet, title, 0, y, NULL);
+  show_layout (sheet, number, sheet->width - qm_page_text_width (number), y,
+               NULL);
   set_grey (sheet->cr, 0);
   cairo_show_page (sheet->cr);
 }
@@ -202,7 +204,7 @@ add_item (Sheet *sheet, const char *text)
 
   set_width (layout, sheet->width - BULLET);
   need (sheet, qm_page_text_height (bullet));
-  show (sheet, bullet, 0, sheet->y, NULL);
+  show_layout (sheet, bullet, 0, sheet->y, NULL);
   add_lines (sheet, layout, BULLET, "LI");
   sheet->y += GAP / 3;
 }
@@ -329,6 +331,18 @@ lay_columns (Sheet *sheet, const QmPaperTable *table, Columns *columns)
     }
 }
 
+static PangoLayout *
+new_cell (Sheet *sheet, const Columns *columns, const QmPaperRow *row, guint i)
+{
+  const char *text = row->cells[i].text;
+  PangoLayout *layout = qm_page_text_new (sheet->cr, text != NULL ? text : "–",
+                                          CELL_SIZE, is_bold (row, i));
+
+  set_width (layout,
+             row->kind == QM_ROW_SECTION ? sheet->width : columns->widths[i]);
+  return layout;
+}
+
 static double
 row_height (Sheet *sheet, const Columns *columns, const QmPaperRow *row)
 {
@@ -336,13 +350,8 @@ row_height (Sheet *sheet, const Columns *columns, const QmPaperRow *row)
 
   for (guint i = 0; i < columns->n; i++)
     {
-      const char *text = row->cells[i].text;
-      g_autoptr (PangoLayout) layout =
-          qm_page_text_new (sheet->cr, text != NULL ? text : "–", CELL_SIZE,
-                            is_bold (row, i));
+      g_autoptr (PangoLayout) layout = new_cell (sheet, columns, row, i);
 
-      set_width (layout, row->kind == QM_ROW_SECTION ? sheet->width
-                                                     : columns->widths[i]);
       height = MAX (height, qm_page_text_height (layout));
       if (row->kind == QM_ROW_SECTION)
         break;
@@ -350,12 +359,13 @@ row_height (Sheet *sheet, const Columns *columns, const QmPaperRow *row)
   return height + 2 * ROW_PAD;
 }
 
+/* A stripe as wide as the table, from `y` on. */
 static void
-fill_row (Sheet *sheet, double height, double grey)
+fill_stripe (Sheet *sheet, double y, double height, double grey)
 {
   cairo_save (sheet->cr);
   set_grey (sheet->cr, grey);
-  cairo_rectangle (sheet->cr, MARGIN - 3, sheet->y, sheet->width + 6, height);
+  cairo_rectangle (sheet->cr, MARGIN - 3, y, sheet->width + 6, height);
   cairo_fill (sheet->cr);
   cairo_restore (sheet->cr);
 }
@@ -363,12 +373,7 @@ fill_row (Sheet *sheet, double height, double grey)
 static void
 rule (Sheet *sheet, double grey)
 {
-  cairo_save (sheet->cr);
-  set_grey (sheet->cr, grey);
-  cairo_rectangle (sheet->cr, MARGIN - 3, sheet->y - 0.25, sheet->width + 6,
-                   0.5);
-  cairo_fill (sheet->cr);
-  cairo_restore (sheet->cr);
+  fill_stripe (sheet, sheet->y - 0.25, 0.5, grey);
 }
 
 static void
@@ -380,21 +385,16 @@ draw_row (Sheet *sheet,
   double height = row_height (sheet, columns, row);
 
   if (row->kind == QM_ROW_SECTION)
-    fill_row (sheet, height, 0.92);
+    fill_stripe (sheet, sheet->y, height, 0.92);
   cairo_tag_begin (sheet->cr, "TR", NULL);
   for (guint i = 0; i < columns->n; i++)
     {
-      const char *text = row->cells[i].text;
-      g_autoptr (PangoLayout) layout =
-          qm_page_text_new (sheet->cr, text != NULL ? text : "–", CELL_SIZE,
-                            is_bold (row, i));
+      g_autoptr (PangoLayout) layout = new_cell (sheet, columns, row, i);
 
-      set_width (layout, row->kind == QM_ROW_SECTION ? sheet->width
-                                                     : columns->widths[i]);
       if (!qm_paper_table_is_words (columns->table, i))
         pango_layout_set_alignment (layout, PANGO_ALIGN_RIGHT);
-      show (sheet, layout, columns->x[i], sheet->y + ROW_PAD,
-            i == 0 ? "TH" : tag);
+      show_layout (sheet, layout, columns->x[i], sheet->y + ROW_PAD,
+                   i == 0 ? "TH" : tag);
       if (row->kind == QM_ROW_SECTION)
         break;
     }

@@ -106,7 +106,8 @@ add_bars (QmPlotClutter *clutter,
 
 /* A line that runs along an axis, or its corners where it does not. */
 static void
-add_line (QmPlotClutter *clutter, double x1, double y1, double x2, double y2)
+add_clutter_line (
+    QmPlotClutter *clutter, double x1, double y1, double x2, double y2)
 {
   const int steps =
       fabs (x2 - x1) < 1 || fabs (y2 - y1) < 1
@@ -142,12 +143,13 @@ add_frontier (QmPlotClutter *clutter,
       qm_plot_project (projection, point.x, point.y, &x, &y);
       if (isfinite (last_x) && isfinite (x) && data->stairs)
         {
-          add_line (clutter, last_x, last_y, MAX (last_x, x), MIN (last_y, y));
-          add_line (clutter, MAX (last_x, x), MIN (last_y, y), x, y);
+          add_clutter_line (clutter, last_x, last_y, MAX (last_x, x),
+                            MIN (last_y, y));
+          add_clutter_line (clutter, MAX (last_x, x), MIN (last_y, y), x, y);
         }
       else if (isfinite (last_x) && isfinite (x))
         {
-          add_line (clutter, last_x, last_y, x, y);
+          add_clutter_line (clutter, last_x, last_y, x, y);
         }
       last_x = x;
       last_y = y;

@@ -182,7 +182,7 @@ paint_pixel (const Brush *brush, float x, float y)
 
 /* Adds the pixels of a row from the first to the last that are not empty. */
 static void
-add_row (QmPlotSprites *self, const guint32 *line, int n, int x, int y)
+add_pixel_row (QmPlotSprites *self, const guint32 *line, int n, int x, int y)
 {
   int first = 0;
 
@@ -225,7 +225,7 @@ make (QmPlotSprites *self, const QmPlotMarker *marker, double x, double y)
       for (int i = 0; i < n; i++)
         line[i] = paint_pixel (&brush, (float) (sprite.left + i + 0.5 - x),
                                (float) (row + 0.5 - y));
-      add_row (self, line, n, sprite.left, row);
+      add_pixel_row (self, line, n, sprite.left, row);
     }
   sprite.n = self->groups->len - sprite.first;
   return sprite;

@@ -25,23 +25,17 @@ struct _QmBackupsWindow
 
 G_DEFINE_FINAL_TYPE (QmBackupsWindow, qm_backups_window, ADW_TYPE_WINDOW)
 
-static void
-tell (QmBackupsWindow *self, const char *message)
-{
-  qm_toasts_tell (self->overlay, message);
-}
-
 /* --- rows --- */
 
 /* A row with a button that runs an action on a path. */
 static void
-add_row (QmBackupsWindow *self,
-         AdwPreferencesGroup *group,
-         const char *title,
-         const char *subtitle,
-         const char *label,
-         const char *action,
-         const char *path)
+add_backup_row (QmBackupsWindow *self,
+                AdwPreferencesGroup *group,
+                const char *title,
+                const char *subtitle,
+                const char *label,
+                const char *action,
+                const char *path)
 {
   g_autofree char *title_markup = g_markup_escape_text (title, -1);
   g_autofree char *subtitle_markup = g_markup_escape_text (subtitle, -1);
@@ -77,9 +71,9 @@ add_backup (QmBackupsWindow *self, const QmStoreBackup *backup)
                                        (gulong) backup->n_quotes),
                              (int) backup->n_quotes);
 
-  add_row (self, self->backups, title, subtitle,
-           backup->trouble == NULL ? _ ("Bring Back") : NULL, "backups.restore",
-           backup->path);
+  add_backup_row (self, self->backups, title, subtitle,
+                  backup->trouble == NULL ? _ ("Bring Back") : NULL,
+                  "backups.restore", backup->path);
 }
 
 static void
@@ -88,12 +82,12 @@ add_damage (QmBackupsWindow *self, const QmStoreDamage *damage)
   g_autofree char *base = g_path_get_basename (damage->path);
   g_autofree char *name = g_filename_display_name (base);
 
-  add_row (self, self->damages, name, damage->text, _ ("Show File"),
-           "backups.show-file", damage->path);
+  add_backup_row (self, self->damages, name, damage->text, _ ("Show File"),
+                  "backups.show-file", damage->path);
 }
 
 static void
-update (QmBackupsWindow *self)
+update_backups (QmBackupsWindow *self)
 {
   const char *path = qm_quote_book_get_path (self->book);
   g_autoptr (GPtrArray) backups = qm_quote_store_backups (path);
@@ -110,9 +104,9 @@ update (QmBackupsWindow *self)
   for (guint i = 0; i < backups->len; i++)
     add_backup (self, g_ptr_array_index (backups, i));
   if (backups->len == 0)
-    add_row (self, self->backups, _ ("No backup yet"),
-             _ ("The first one is made when something is stored"), NULL, NULL,
-             NULL);
+    add_backup_row (self, self->backups, _ ("No backup yet"),
+                    _ ("The first one is made when something is stored"), NULL,
+                    NULL, NULL);
   for (guint i = 0; i < damages->len; i++)
     add_damage (self, g_ptr_array_index (damages, i));
   gtk_widget_set_visible (GTK_WIDGET (self->damages), damages->len > 0);
@@ -130,12 +124,13 @@ restore_cb (GtkWidget *widget, const char *name, GVariant *parameter)
                                       g_variant_get_bytestring (parameter),
                                       &error))
     {
-      tell (self, error->message);
+      qm_toasts_tell (self->overlay, error->message);
       return;
     }
   qm_quote_book_reload (self->book);
-  update (self);
-  tell (self, _ ("The backup is in use; what was there before is kept"));
+  update_backups (self);
+  qm_toasts_tell (self->overlay,
+                  _ ("The backup is in use; what was there before is kept"));
 }
 
 static void
@@ -159,11 +154,11 @@ qm_backups_window_new (GtkWindow *parent, QmQuoteBook *book)
 
   self = g_object_new (QM_TYPE_BACKUPS_WINDOW, "transient-for", parent, NULL);
   self->book = g_object_ref (book);
-  g_signal_connect_object (book, "problems", G_CALLBACK (update), self,
+  g_signal_connect_object (book, "problems", G_CALLBACK (update_backups), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (book, "changed", G_CALLBACK (update), self,
+  g_signal_connect_object (book, "changed", G_CALLBACK (update_backups), self,
                            G_CONNECT_SWAPPED);
-  update (self);
+  update_backups (self);
   return GTK_WIDGET (self);
 }
 

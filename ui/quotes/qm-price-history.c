@@ -94,7 +94,7 @@ fill_groups (QmPriceHistory *self)
 }
 
 static void
-add_row (QmPriceHistory *self, const QmPricePoint *price)
+add_history_row (QmPriceHistory *self, const QmPricePoint *price)
 {
   g_autofree char *amount =
       qm_quote_price_text (price->micros, price->currency);
@@ -129,8 +129,8 @@ fill_list (QmPriceHistory *self)
   guint more = self->history->len - n;
 
   for (guint i = 0; i < n; i++)
-    add_row (self,
-             g_ptr_array_index (self->history, self->history->len - 1 - i));
+    add_history_row (self, g_ptr_array_index (self->history,
+                                              self->history->len - 1 - i));
   if (more > 0)
     {
       g_autofree char *text =

@@ -337,7 +337,7 @@ set_range (QmPlotSource *source, const QmPlotZoom *range)
 }
 
 static char *
-describe (QmPlotSource *source)
+describe_prices (QmPlotSource *source)
 {
   QmPriceSource *self = QM_PRICE_SOURCE (source);
   guint n = self->points->len;
@@ -415,7 +415,7 @@ qm_price_source_class_init (QmPriceSourceClass *klass)
   source_class->get_data = get_data;
   source_class->set_hovered = set_hovered;
   source_class->set_range = set_range;
-  source_class->describe = describe;
+  source_class->describe = describe_prices;
   source_class->create_menu = create_menu;
 }
 

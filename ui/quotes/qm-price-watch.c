@@ -192,10 +192,10 @@ run_job (QmPriceWatch *self,
 }
 
 static void
-thread_cb (GTask *task,
-           gpointer source,
-           gpointer task_data,
-           GCancellable *cancellable)
+watch_thread_cb (GTask *task,
+                 gpointer source,
+                 gpointer task_data,
+                 GCancellable *cancellable)
 {
   GError *error = NULL;
 
@@ -284,7 +284,7 @@ qm_price_watch_refresh (QmPriceWatch *self,
   /* What was fetched before it was cancelled is to be told. */
   g_task_set_check_cancellable (task, FALSE);
   g_task_set_task_data (task, job, (GDestroyNotify) job_free);
-  g_task_run_in_thread (task, thread_cb);
+  g_task_run_in_thread (task, watch_thread_cb);
   g_signal_emit (self, signals[CHANGED], 0);
 }
 

@@ -243,10 +243,10 @@ run_job (const Job *job, GError **error)
 }
 
 static void
-thread_cb (GTask *task,
-           gpointer source,
-           gpointer task_data,
-           GCancellable *cancellable)
+book_thread_cb (GTask *task,
+                gpointer source,
+                gpointer task_data,
+                GCancellable *cancellable)
 {
   GError *error = NULL;
   State *state = run_job (task_data, &error);
@@ -403,11 +403,11 @@ load (QmQuoteBook *self)
   task = g_task_new (self, NULL, loaded_cb, NULL);
   g_task_set_source_tag (task, load);
   g_task_set_task_data (task, job, (GDestroyNotify) job_free);
-  g_task_run_in_thread (task, thread_cb);
+  g_task_run_in_thread (task, book_thread_cb);
 }
 
 static void
-catalog_changed_cb (QmQuoteBook *self)
+book_catalog_cb (QmQuoteBook *self)
 {
   self->stale = TRUE;
   load (self);
@@ -424,7 +424,7 @@ qm_quote_book_new (QmCatalogKeeper *keeper, const char *path)
 
   self = g_object_new (QM_TYPE_QUOTE_BOOK, NULL);
   self->keeper = g_object_ref (keeper);
-  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (book_catalog_cb),
                            self, G_CONNECT_SWAPPED);
   self->path = g_strdup (path);
   file = mappings_path (path);

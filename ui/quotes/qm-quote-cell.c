@@ -5,6 +5,7 @@
 #include "ui/quotes/qm-quote-cell.h"
 
 #include "ui/qm-column-view.h"
+#include "ui/qm-show.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -25,15 +26,6 @@ cell_quark (void)
 }
 
 /* Filling. */
-
-static void
-set_class (GtkWidget *widget, const char *name, gboolean on)
-{
-  if (on)
-    gtk_widget_add_css_class (widget, name);
-  else
-    gtk_widget_remove_css_class (widget, name);
-}
 
 static void
 name_row (Cell *cell, const QmQuoteShown *shown)
@@ -70,8 +62,8 @@ fill_sign (GtkWidget *sign, const QmQuoteShown *shown)
   if (note == NULL)
     return;
   gtk_image_set_from_icon_name (GTK_IMAGE (sign), qm_quote_shown_icon (shown));
-  set_class (sign, "error", shown->broken);
-  set_class (sign, "warning", !shown->broken);
+  qm_show_class (sign, "error", shown->broken);
+  qm_show_class (sign, "warning", !shown->broken);
   gtk_accessible_update_property (GTK_ACCESSIBLE (sign),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, note, -1);
 }
@@ -88,7 +80,7 @@ fill_quote (GtkWidget *box, const QmQuoteShown *shown)
   gtk_label_set_label (GTK_LABEL (title), shown->title);
   gtk_label_set_label (GTK_LABEL (detail), shown->detail);
   gtk_widget_set_visible (detail, *shown->detail != '\0');
-  set_class (title, "dim-label", shown->expired);
+  qm_show_class (title, "dim-label", shown->expired);
 }
 
 static void
@@ -97,7 +89,7 @@ fill_total (GtkWidget *label, const QmQuoteShown *shown)
   const char *note = qm_quote_shown_note (shown);
 
   gtk_label_set_label (GTK_LABEL (label), shown->total);
-  set_class (label, "warning", note != NULL);
+  qm_show_class (label, "warning", note != NULL);
   if (note != NULL)
     gtk_accessible_update_property (GTK_ACCESSIBLE (label),
                                     GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, note,
@@ -108,7 +100,7 @@ fill_total (GtkWidget *label, const QmQuoteShown *shown)
 }
 
 static void
-fill (Cell *cell)
+fill_quote_cell (Cell *cell)
 {
   const QmQuoteShown *shown = qm_quote_item_get_shown (cell->item);
 
@@ -126,7 +118,7 @@ fill (Cell *cell)
       break;
     case QM_QUOTE_CELL_VALIDITY:
       gtk_label_set_label (GTK_LABEL (cell->widget), shown->validity);
-      set_class (cell->widget, "error", shown->expired);
+      qm_show_class (cell->widget, "error", shown->expired);
       break;
     case QM_QUOTE_CELL_TOTAL:
     case QM_N_QUOTE_CELLS:
@@ -156,8 +148,9 @@ qm_quote_cell_set_item (GtkWidget *widget, QmQuoteItem *item)
     return;
   clear_item (cell);
   cell->item = g_object_ref (item);
-  g_signal_connect_swapped (item, "changed", G_CALLBACK (fill), cell);
-  fill (cell);
+  g_signal_connect_swapped (item, "changed", G_CALLBACK (fill_quote_cell),
+                            cell);
+  fill_quote_cell (cell);
 }
 
 /* What it does. */
@@ -217,7 +210,7 @@ tooltip_cb (GtkWidget *widget,
 /* Making. */
 
 static GtkWidget *
-new_label (float xalign)
+new_cell_label (float xalign)
 {
   GtkWidget *label = gtk_label_new (NULL);
 
@@ -230,7 +223,7 @@ new_label (float xalign)
 static GtkWidget *
 new_ellipsized_label (void)
 {
-  GtkWidget *label = new_label (0);
+  GtkWidget *label = new_cell_label (0);
 
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   return label;
@@ -239,7 +232,7 @@ new_ellipsized_label (void)
 static GtkWidget *
 new_wrapped_label (float xalign)
 {
-  GtkWidget *label = new_label (xalign);
+  GtkWidget *label = new_cell_label (xalign);
 
   gtk_label_set_wrap (GTK_LABEL (label), TRUE);
   gtk_label_set_width_chars (GTK_LABEL (label), 10);

@@ -4,6 +4,7 @@
 
 #include "ui/quotes/qm-quote-choice.h"
 
+#include "pricing/qm-order.h"
 #include "ui/quotes/qm-quote-text.h"
 
 #include <glib/gi18n-lib.h>
@@ -87,12 +88,6 @@ add_items (GHashTable *set, const char *ids)
       g_hash_table_add (set, g_strdup (parts[i]));
 }
 
-static int
-compare_strings_cb (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
 void
 qm_quote_choice_fill_items (GtkDropDown *choice,
                             GStrv *values,
@@ -120,7 +115,7 @@ qm_quote_choice_fill_items (GtkDropDown *choice,
   g_hash_table_iter_init (&iter, set);
   while (g_hash_table_iter_next (&iter, &id, NULL))
     g_ptr_array_add (ids, id);
-  g_ptr_array_sort (ids, compare_strings_cb);
+  g_ptr_array_sort (ids, qm_order_strings);
   gtk_string_list_append (names, _ ("All GPUs and machines"));
   for (guint i = 0; i < ids->len; i++)
     {

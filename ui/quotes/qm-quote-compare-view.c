@@ -23,7 +23,7 @@ G_DEFINE_FINAL_TYPE (QmQuoteCompareView, qm_quote_compare_view, ADW_TYPE_BIN)
 /* --- the grid --- */
 
 static GtkWidget *
-new_label (const char *text, gboolean numeric)
+new_compared_label (const char *text, gboolean numeric)
 {
   GtkWidget *label = gtk_label_new (text);
 
@@ -40,7 +40,7 @@ new_label (const char *text, gboolean numeric)
 static GtkWidget *
 attach (GtkGrid *grid, int column, int row, const char *text)
 {
-  GtkWidget *label = new_label (text, column > 0);
+  GtkWidget *label = new_compared_label (text, column > 0);
 
   /* So that a narrow window has two or three quotes side by side. */
   gtk_label_set_width_chars (GTK_LABEL (label), 10);
@@ -54,7 +54,7 @@ attach (GtkGrid *grid, int column, int row, const char *text)
 static void
 attach_section (GtkGrid *grid, int row, int n_columns, const char *text)
 {
-  GtkWidget *label = new_label (text, FALSE);
+  GtkWidget *label = new_compared_label (text, FALSE);
 
   gtk_widget_add_css_class (label, "heading");
   gtk_widget_set_margin_top (label, 12);
@@ -132,7 +132,7 @@ show_paper (QmQuoteCompareView *self)
       if (block->kind == QM_PAPER_TABLE)
         child = new_grid (block->table);
       else
-        child = new_label (block->text, FALSE);
+        child = new_compared_label (block->text, FALSE);
       if (block->kind == QM_PAPER_HEADING)
         {
           gtk_widget_add_css_class (child, "heading");

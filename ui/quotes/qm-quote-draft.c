@@ -267,7 +267,7 @@ matched_cb (QmQuoteDraft *self, guint number, const char *item)
 }
 
 static void
-answered_cb (QmQuoteDraft *self, guint line, guint ask, int number)
+draft_answered_cb (QmQuoteDraft *self, guint line, guint ask, int number)
 {
   QmQuote *quote = shown_quote (self);
 
@@ -478,7 +478,7 @@ qm_quote_draft_dispose (GObject *object)
 }
 
 static void
-bind_children (GtkWidgetClass *widget_class)
+bind_quote_draft (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_bind_template_child (widget_class, QmQuoteDraft, title);
   gtk_widget_class_bind_template_child (widget_class, QmQuoteDraft,
@@ -519,13 +519,13 @@ qm_quote_draft_class_init (QmQuoteDraftClass *klass)
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-quote-draft.ui");
-  bind_children (widget_class);
+  bind_quote_draft (widget_class);
   gtk_widget_class_bind_template_callback (widget_class, accept_cb);
   gtk_widget_class_bind_template_callback (widget_class, which_cb);
   gtk_widget_class_bind_template_callback (widget_class, include_cb);
   gtk_widget_class_bind_template_callback (widget_class, columns_cb);
   gtk_widget_class_bind_template_callback (widget_class, matched_cb);
-  gtk_widget_class_bind_template_callback (widget_class, answered_cb);
+  gtk_widget_class_bind_template_callback (widget_class, draft_answered_cb);
 }
 
 static void

@@ -119,7 +119,7 @@ position_of (QmQuoteEditor *self, const char *id)
 /* Lines. */
 
 static void
-describe (Line *line)
+title_line_row (Line *line)
 {
   const char *text = gtk_editable_get_text (GTK_EDITABLE (line->entries[0]));
   g_autofree char *title =
@@ -129,7 +129,7 @@ describe (Line *line)
 }
 
 static void
-remove_cb (Line *line)
+remove_line_cb (Line *line)
 {
   QmQuoteEditor *self = line->editor;
 
@@ -150,7 +150,8 @@ new_remove_button (Line *line)
   gtk_accessible_update_property (GTK_ACCESSIBLE (button),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Remove this line"), -1);
-  g_signal_connect_swapped (button, "clicked", G_CALLBACK (remove_cb), line);
+  g_signal_connect_swapped (button, "clicked", G_CALLBACK (remove_line_cb),
+                            line);
   return button;
 }
 
@@ -187,7 +188,7 @@ new_thing_row (QmLineThing thing)
 }
 
 static Line *
-add_row (QmQuoteEditor *self, QmQuoteLine *quote_line)
+add_editable_line (QmQuoteEditor *self, QmQuoteLine *quote_line)
 {
   Line *line = g_new0 (Line, 1);
   AdwExpanderRow *expander;
@@ -203,8 +204,8 @@ add_row (QmQuoteEditor *self, QmQuoteLine *quote_line)
           new_entry (&qm_line_fields[i], quote_line, self->quote->currency);
       adw_expander_row_add_row (expander, line->entries[i]);
     }
-  g_signal_connect_swapped (line->entries[0], "changed", G_CALLBACK (describe),
-                            line);
+  g_signal_connect_swapped (line->entries[0], "changed",
+                            G_CALLBACK (title_line_row), line);
   line->item = new_combo (_ ("GPU or machine"), G_LIST_MODEL (self->item_names),
                           position_of (self, quote_line->item));
   adw_expander_row_add_row (expander, line->item);
@@ -213,7 +214,7 @@ add_row (QmQuoteEditor *self, QmQuoteLine *quote_line)
   line->thing = new_thing_row (quote_line->thing);
   adw_expander_row_add_row (expander, line->thing);
   adw_expander_row_add_action (expander, new_remove_button (line));
-  describe (line);
+  title_line_row (line);
   adw_preferences_group_add (self->lines, line->row);
   g_ptr_array_add (self->rows, line);
   return line;
@@ -226,7 +227,7 @@ add_line_cb (QmQuoteEditor *self)
   Line *line;
 
   quote_line->quantity_micros = QM_MICROS_PER_UNIT;
-  line = add_row (self, quote_line);
+  line = add_editable_line (self, quote_line);
   adw_expander_row_set_expanded (ADW_EXPANDER_ROW (line->row), TRUE);
   gtk_widget_grab_focus (line->entries[0]);
 }
@@ -384,7 +385,7 @@ store (QmQuoteEditor *self, GError **error)
 }
 
 static void
-save_cb (QmQuoteEditor *self)
+save_quote_cb (QmQuoteEditor *self)
 {
   g_autoptr (GError) error = NULL;
   gint64 id;
@@ -424,7 +425,7 @@ new_quote (void)
 }
 
 static void
-fill (QmQuoteEditor *self)
+fill_editor (QmQuoteEditor *self)
 {
   const char *const names[] = { _ ("Not known"), _ ("Not contained"),
                                 _ ("Contained"), NULL };
@@ -445,7 +446,7 @@ fill (QmQuoteEditor *self)
   adw_preferences_group_add (self->head, self->tax);
   fill_items (self);
   for (guint i = 0; i < self->quote->lines->len && i < MAX_LINES; i++)
-    add_row (self, g_ptr_array_index (self->quote->lines, i));
+    add_editable_line (self, g_ptr_array_index (self->quote->lines, i));
   if (self->before == NULL)
     add_line_cb (self);
   gtk_widget_grab_focus (self->entries[0]);
@@ -464,7 +465,7 @@ qm_quote_editor_new (GtkWindow *parent, QmQuoteBook *book, const QmQuote *quote)
   self->book = g_object_ref (book);
   self->before = quote != NULL ? qm_quote_copy (quote) : NULL;
   self->quote = quote != NULL ? qm_quote_copy (quote) : new_quote ();
-  fill (self);
+  fill_editor (self);
   return GTK_WIDGET (self);
 }
 
@@ -513,7 +514,7 @@ qm_quote_editor_class_init (QmQuoteEditorClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmQuoteEditor, lines);
   gtk_widget_class_bind_template_child (widget_class, QmQuoteEditor,
                                         add_button);
-  gtk_widget_class_bind_template_callback (widget_class, save_cb);
+  gtk_widget_class_bind_template_callback (widget_class, save_quote_cb);
   gtk_widget_class_bind_template_callback (widget_class, add_line_cb);
 }
 

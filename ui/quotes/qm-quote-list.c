@@ -148,7 +148,7 @@ grown_cb (QmQuoteList *self)
 }
 
 static void
-refresh (QmQuoteList *self, gboolean anew)
+refresh_rows (QmQuoteList *self, gboolean anew)
 {
   QmQuoteIndex *index =
       self->book != NULL ? qm_quote_book_get_index (self->book) : NULL;
@@ -171,7 +171,7 @@ refresh (QmQuoteList *self, gboolean anew)
 static void
 asked_cb (QmQuoteList *self)
 {
-  refresh (self, TRUE);
+  refresh_rows (self, TRUE);
 }
 
 /* Marks of quotes that are gone. */
@@ -197,7 +197,7 @@ drop_marks (QmQuoteList *self)
 }
 
 static void
-changed_cb (QmQuoteList *self)
+list_of_book_cb (QmQuoteList *self)
 {
   const QmQuoteRow *row;
 
@@ -205,7 +205,7 @@ changed_cb (QmQuoteList *self)
   qm_quote_choice_fill_vendors (self->vendor, &self->vendors, self->book);
   qm_quote_choice_fill_items (self->item, &self->items, self->book);
   self->refreshing = FALSE;
-  refresh (self, FALSE);
+  refresh_rows (self, FALSE);
   drop_marks (self);
   row =
       qm_quote_index_get (qm_quote_book_get_index (self->book), self->selected);
@@ -237,7 +237,7 @@ show_all_cb (QmQuoteList *self)
 
 /* Sorts by the n-th visible column, the other way round if it is sorted so. */
 static void
-sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+sort_quotes_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   qm_column_sort_toggle (QM_QUOTE_LIST (widget)->sort,
                          g_variant_get_uint32 (parameter));
@@ -246,7 +246,9 @@ sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 /* Columns. */
 
 static void
-setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+setup_quote_cb (GtkListItemFactory *factory,
+                GtkListItem *list_item,
+                gpointer data)
 {
   const Column *column = data;
 
@@ -255,22 +257,24 @@ setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 }
 
 static void
-bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+bind_quote_cb (GtkListItemFactory *factory,
+               GtkListItem *list_item,
+               gpointer data)
 {
   qm_quote_cell_set_item (gtk_list_item_get_child (list_item),
                           gtk_list_item_get_item (list_item));
 }
 
 static void
-add_column (QmQuoteList *self, QmQuoteCellKind kind, const char *title)
+add_quote_column (QmQuoteList *self, QmQuoteCellKind kind, const char *title)
 {
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
   Column *column = &self->columns[kind];
 
   column->list = self;
   column->kind = kind;
-  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), column);
-  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), column);
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_quote_cb), column);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_quote_cb), column);
   column->column = gtk_column_view_column_new (title, factory);
   gtk_column_view_column_set_expand (column->column,
                                      kind == QM_QUOTE_CELL_QUOTE);
@@ -415,10 +419,10 @@ qm_quote_list_set_book (QmQuoteList *self, QmQuoteBook *book)
   gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
   g_signal_connect_object (self->model, "items-changed", G_CALLBACK (grown_cb),
                            self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (book, "changed", G_CALLBACK (changed_cb), self,
+  g_signal_connect_object (book, "changed", G_CALLBACK (list_of_book_cb), self,
                            G_CONNECT_SWAPPED);
   if (qm_quote_book_get_index (book) != NULL)
-    changed_cb (self);
+    list_of_book_cb (self);
 }
 
 void
@@ -516,7 +520,8 @@ qm_quote_list_class_init (QmQuoteListClass *klass)
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-quote-list.ui");
   /* The headers of GTK 4.8 never have the keyboard. */
-  gtk_widget_class_install_action (widget_class, "table.sort", "u", sort_cb);
+  gtk_widget_class_install_action (widget_class, "table.sort", "u",
+                                   sort_quotes_cb);
   for (guint i = 0; i + 1 < QM_N_QUOTE_CELLS; i++)
     gtk_widget_class_add_binding_action (widget_class, GDK_KEY_1 + i,
                                          GDK_CONTROL_MASK, "table.sort", "u",
@@ -552,7 +557,7 @@ qm_quote_list_init (QmQuoteList *self)
 
   self->sort = qm_column_sort_new (self->view);
   for (guint i = 0; i < QM_N_QUOTE_CELLS; i++)
-    add_column (self, (QmQuoteCellKind) i, titles[i]);
+    add_quote_column (self, (QmQuoteCellKind) i, titles[i]);
   self->selection = gtk_single_selection_new (NULL);
   gtk_single_selection_set_autoselect (self->selection, FALSE);
   gtk_single_selection_set_can_unselect (self->selection, TRUE);

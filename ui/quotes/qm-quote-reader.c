@@ -220,10 +220,10 @@ read_file (QmQuoteReader *self, GCancellable *cancellable, GError **error)
 }
 
 static void
-thread_cb (GTask *task,
-           gpointer source,
-           gpointer task_data,
-           GCancellable *cancellable)
+reader_thread_cb (GTask *task,
+                  gpointer source,
+                  gpointer task_data,
+                  GCancellable *cancellable)
 {
   QmQuoteReader *self = source;
   const Job *job = task_data;
@@ -275,7 +275,7 @@ qm_quote_reader_read_async (QmQuoteReader *self,
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, qm_quote_reader_read_async);
   g_task_set_task_data (task, job, (GDestroyNotify) job_free);
-  g_task_run_in_thread (task, thread_cb);
+  g_task_run_in_thread (task, reader_thread_cb);
 }
 
 QmImport *

@@ -40,7 +40,7 @@ G_DEFINE_FINAL_TYPE (QmQuoteView, qm_quote_view, ADW_TYPE_BIN)
 static guint signals[N_SIGNALS];
 
 static GtkWidget *
-new_label (const char *text, const char *css_class)
+new_fact_label (const char *text, const char *css_class)
 {
   GtkWidget *label = gtk_label_new (text);
 
@@ -56,7 +56,7 @@ new_label (const char *text, const char *css_class)
 static void
 add_heading (QmQuoteView *self, const char *text)
 {
-  GtkWidget *label = new_label (text, "heading");
+  GtkWidget *label = new_fact_label (text, "heading");
 
   gtk_widget_set_margin_top (label, 6);
   gtk_box_append (self->box, label);
@@ -66,7 +66,7 @@ add_heading (QmQuoteView *self, const char *text)
 
 /* Who has the quote applies it, and shows it anew. */
 static void
-answered_cb (gpointer user_data, guint line, QmAsk ask, int number)
+line_answered_cb (gpointer user_data, guint line, QmAsk ask, int number)
 {
   g_signal_emit (user_data, signals[ANSWERED], 0, line, (guint) ask, number);
 }
@@ -81,8 +81,8 @@ add_fact (GtkGrid *grid, const char *name, const char *value, const char *css)
 
   if (value == NULL || *value == '\0')
     return;
-  key = new_label (name, "dim-label");
-  text = new_label (value, css);
+  key = new_fact_label (name, "dim-label");
+  text = new_fact_label (value, css);
   gtk_widget_set_valign (key, GTK_ALIGN_START);
   gtk_widget_set_hexpand (text, TRUE);
   gtk_grid_attach (grid, key, 0, row, 1, 1);
@@ -146,7 +146,7 @@ show_head (QmQuoteView *self)
       == QM_VALIDITY_EXPIRED;
   GtkGrid *grid;
 
-  gtk_box_append (self->box, new_label (title, "title-2"));
+  gtk_box_append (self->box, new_fact_label (title, "title-2"));
   grid = new_facts (self, _ ("Head of the quote"));
   add_fact (grid, _ ("Vendor"), quote->vendor, NULL);
   add_fact (grid, _ ("Number"), quote->number, NULL);
@@ -174,7 +174,7 @@ show_head (QmQuoteView *self)
   if (qm_quote_open (quote) != 0)
     gtk_box_append (self->box, qm_quote_questions_new (qm_quote_open (quote),
                                                        QM_QUESTION_OF_QUOTE, 0,
-                                                       answered_cb, self));
+                                                       line_answered_cb, self));
 }
 
 /* Totals. */
@@ -194,9 +194,10 @@ add_total (GtkGrid *grid,
   g_autofree char *marked =
       /* Translators: an amount that is another one than the document's. */
       differs ? g_strdup_printf (_ ("%s (differs)"), right) : NULL;
-  GtkWidget *labels[3] = { new_label (name, "dim-label"),
-                           new_label (left, "numeric"),
-                           new_label (differs ? marked : right, "numeric") };
+  GtkWidget *labels[3] = {
+    new_fact_label (name, "dim-label"), new_fact_label (left, "numeric"),
+    new_fact_label (differs ? marked : right, "numeric")
+  };
 
   for (int i = 0; i < 3; i++)
     {
@@ -226,7 +227,8 @@ show_totals (QmQuoteView *self)
   for (int i = 0; i < 2; i++)
     {
       GtkWidget *label =
-          new_label (i == 0 ? _ ("As written") : _ ("Recomputed"), "caption");
+          new_fact_label (i == 0 ? _ ("As written") : _ ("Recomputed"),
+                          "caption");
 
       gtk_label_set_xalign (GTK_LABEL (label), 1);
       gtk_grid_attach (grid, label, i + 1, 0, 1, 1);
@@ -312,7 +314,7 @@ qm_quote_line_choose (QmQuoteLine *line,
 }
 
 static void
-chosen_cb (GtkDropDown *choice, GParamSpec *pspec, QmQuoteView *self)
+item_chosen_cb (GtkDropDown *choice, GParamSpec *pspec, QmQuoteView *self)
 {
   guint selected = gtk_drop_down_get_selected (choice);
   guint line = GPOINTER_TO_UINT (g_object_get_data (G_OBJECT (choice), "line"));
@@ -364,8 +366,8 @@ new_choice (QmQuoteView *self, const QmQuoteLine *line, guint number)
   label = g_strdup_printf (_ ("GPU or machine of line %u"), number + 1);
   gtk_accessible_update_property (GTK_ACCESSIBLE (choice),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
-  g_signal_connect_object (choice, "notify::selected", G_CALLBACK (chosen_cb),
-                           self, 0);
+  g_signal_connect_object (choice, "notify::selected",
+                           G_CALLBACK (item_chosen_cb), self, 0);
   return choice;
 }
 
@@ -392,10 +394,10 @@ new_line_top (QmQuoteView *self, const QmQuoteLine *line)
 {
   GtkWidget *top = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
   GtkWidget *what =
-      new_label (line->description != NULL   ? line->description
-                 : line->part_number != NULL ? line->part_number
-                                             : _ ("No description"),
-                 NULL);
+      new_fact_label (line->description != NULL   ? line->description
+                      : line->part_number != NULL ? line->part_number
+                                                  : _ ("No description"),
+                      NULL);
   g_autofree char *cost =
       qm_quote_amount_text (qm_quote_line_cost (self->quote, line),
                             self->quote->currency);
@@ -424,21 +426,22 @@ new_line_row (QmQuoteView *self, guint number)
   gtk_widget_add_css_class (row, "qm-quote-line");
   gtk_box_append (GTK_BOX (box), new_line_top (self, line));
   if (role != NULL)
-    gtk_box_append (GTK_BOX (box), new_label (role, "caption-heading"));
+    gtk_box_append (GTK_BOX (box), new_fact_label (role, "caption-heading"));
   if (*sum != '\0')
-    gtk_box_append (GTK_BOX (box), new_label (sum, "dim-label"));
+    gtk_box_append (GTK_BOX (box), new_fact_label (sum, "dim-label"));
   if (line->candidates != NULL
       && (line->match == QM_MATCH_AMBIGUOUS || line->match == QM_MATCH_CHOSEN))
     gtk_box_append (GTK_BOX (box), new_choice (self, line, number));
   else if (match != NULL)
-    gtk_box_append (GTK_BOX (box), new_label (match, "accent"));
+    gtk_box_append (GTK_BOX (box), new_fact_label (match, "accent"));
   if (line->thing == QM_THING_RENT)
-    gtk_box_append (GTK_BOX (box), new_label (_ ("A rent: does not count"),
-                                              "caption-heading"));
+    gtk_box_append (GTK_BOX (box), new_fact_label (_ ("A rent: does not count"),
+                                                   "caption-heading"));
   if (qm_quote_line_open (line) != 0)
     gtk_box_append (GTK_BOX (box),
                     qm_quote_questions_new (qm_quote_line_open (line), number,
-                                            line->gpus, answered_cb, self));
+                                            line->gpus, line_answered_cb,
+                                            self));
   gtk_list_box_row_set_child (GTK_LIST_BOX_ROW (row), box);
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
   gtk_accessible_update_property (
@@ -502,7 +505,7 @@ clear (QmQuoteView *self)
 
 /* Shows the quote that there is. */
 static void
-show (QmQuoteView *self)
+show_whole_quote (QmQuoteView *self)
 {
   clear (self);
   if (self->quote == NULL)
@@ -527,13 +530,13 @@ qm_quote_view_set_quote (QmQuoteView *self,
   if (self->keeper == NULL)
     {
       self->keeper = g_object_ref (keeper);
-      g_signal_connect_object (keeper, "changed", G_CALLBACK (show), self,
-                               G_CONNECT_SWAPPED);
+      g_signal_connect_object (keeper, "changed", G_CALLBACK (show_whole_quote),
+                               self, G_CONNECT_SWAPPED);
     }
   before = self->quote;
   self->quote = quote != NULL ? qm_quote_copy (quote) : NULL;
   g_clear_pointer (&before, qm_quote_free);
-  show (self);
+  show_whole_quote (self);
 }
 
 const QmQuote *

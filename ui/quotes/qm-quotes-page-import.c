@@ -91,7 +91,7 @@ import_file_list (QmQuotesPage *self, const GValue *value)
 /* Files. */
 
 static void
-chosen_cb (QmQuotesPage *self, int response)
+files_chosen_cb (QmQuotesPage *self, int response)
 {
   g_autoptr (GListModel) files = NULL;
 
@@ -129,8 +129,9 @@ import_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   gtk_file_filter_set_name (all, _ ("All files"));
   gtk_file_filter_add_pattern (all, "*");
   gtk_file_chooser_add_filter (chooser, all);
-  g_signal_connect_object (self->chooser, "response", G_CALLBACK (chosen_cb),
-                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->chooser, "response",
+                           G_CALLBACK (files_chosen_cb), self,
+                           G_CONNECT_SWAPPED);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (self->chooser));
 }
 
@@ -226,11 +227,11 @@ address_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 /* Dropping. */
 
 static gboolean
-drop_cb (GtkDropTarget *target,
-         const GValue *value,
-         double x,
-         double y,
-         QmQuotesPage *self)
+quotes_dropped_cb (GtkDropTarget *target,
+                   const GValue *value,
+                   double x,
+                   double y,
+                   QmQuotesPage *self)
 {
   if (G_VALUE_HOLDS (value, GDK_TYPE_FILE_LIST))
     import_file_list (self, value);
@@ -249,7 +250,8 @@ qm_quotes_page_accept_drops (QmQuotesPage *self)
   GType types[] = { GDK_TYPE_FILE_LIST, G_TYPE_STRING };
 
   gtk_drop_target_set_gtypes (target, types, G_N_ELEMENTS (types));
-  g_signal_connect_object (target, "drop", G_CALLBACK (drop_cb), self, 0);
+  g_signal_connect_object (target, "drop", G_CALLBACK (quotes_dropped_cb), self,
+                           0);
   gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (target));
 }
 

@@ -97,7 +97,7 @@ compared_pdf_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
 /* (transfer full) (nullable) */
 static QmQuestion *
-ask (QmQuotesPage *self)
+question_of_page (QmQuotesPage *self)
 {
   return self->advisor != NULL ? qm_advisor_ask_whole (self->advisor) : NULL;
 }
@@ -123,7 +123,7 @@ request_bytes (gpointer owner,
                GError **error)
 {
   QmQuotesPage *self = owner;
-  g_autoptr (QmQuestion) question = ask (self);
+  g_autoptr (QmQuestion) question = question_of_page (self);
   g_autoptr (QmRequest) request = make_request (self, question, error);
   g_autoptr (QmPaper) paper = NULL;
 
@@ -162,7 +162,7 @@ static GBytes *
 answers_bytes (gpointer owner, QmPlotFormat format, guint kinds, GError **error)
 {
   QmQuotesPage *self = owner;
-  g_autoptr (QmQuestion) question = ask (self);
+  g_autoptr (QmQuestion) question = question_of_page (self);
   g_autoptr (QmRequest) request = make_request (self, question, error);
   g_autoptr (GPtrArray) quotes = take_quotes (self);
   g_autoptr (QmQuoteComparison) comparison = NULL;

@@ -123,7 +123,7 @@ show_comparison (QmQuotesPage *self)
 }
 
 static void
-selected_cb (QmQuotesPage *self)
+quote_selected_cb (QmQuotesPage *self)
 {
   show_quote (self);
   update_actions (self);
@@ -160,7 +160,7 @@ compare_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
 /* Times or the money have changed. */
 static void
-rebuilt_cb (QmQuotesPage *self)
+comparison_rebuilt_cb (QmQuotesPage *self)
 {
   if (is_comparing (self))
     show_comparison (self);
@@ -172,13 +172,15 @@ qm_quotes_page_set_advisor (QmQuotesPage *self, QmAdvisor *advisor)
   g_return_if_fail (QM_IS_QUOTES_PAGE (self));
 
   if (self->advisor != NULL)
-    g_signal_handlers_disconnect_by_func (self->advisor, (gpointer) rebuilt_cb,
+    g_signal_handlers_disconnect_by_func (self->advisor,
+                                          (gpointer) comparison_rebuilt_cb,
                                           self);
   g_set_object (&self->advisor, advisor);
   if (advisor != NULL)
-    g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (rebuilt_cb), self,
+    g_signal_connect_object (advisor, "rebuilt",
+                             G_CALLBACK (comparison_rebuilt_cb), self,
                              G_CONNECT_SWAPPED);
-  rebuilt_cb (self);
+  comparison_rebuilt_cb (self);
   update_actions (self);
 }
 
@@ -218,7 +220,7 @@ matched_cb (QmQuotesPage *self, guint number, const char *item)
 
 /* The user has answered a question. */
 static void
-answered_cb (QmQuotesPage *self, guint line, guint ask, int number)
+quote_answered_cb (QmQuotesPage *self, guint line, guint ask, int number)
 {
   g_autoptr (QmQuote) before = qm_quotes_page_get_quote (self);
   g_autoptr (QmQuote) after = NULL;
@@ -246,7 +248,7 @@ count_quotes (QmQuotesPage *self)
 }
 
 static void
-changed_cb (QmQuotesPage *self)
+page_of_quotes_cb (QmQuotesPage *self)
 {
   gtk_stack_set_visible_child_name (self->stack, count_quotes (self) > 0
                                                      ? "quotes"
@@ -314,10 +316,10 @@ set_book (QmQuotesPage *self, QmQuoteBook *book)
   g_signal_connect_object (book, "failed", G_CALLBACK (failed_cb), self,
                            G_CONNECT_SWAPPED);
   qm_quote_list_set_book (self->list, book);
-  g_signal_connect_object (book, "changed", G_CALLBACK (changed_cb), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (book, "changed", G_CALLBACK (page_of_quotes_cb),
+                           self, G_CONNECT_SWAPPED);
   if (qm_quote_book_get_index (book) != NULL)
-    changed_cb (self);
+    page_of_quotes_cb (self);
 }
 
 GtkWidget *
@@ -358,7 +360,7 @@ qm_quotes_page_finalize (GObject *object)
 }
 
 static void
-bind_children (GtkWidgetClass *widget_class)
+bind_quotes_page (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, overlay);
   gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, stack);
@@ -394,14 +396,14 @@ qm_quotes_page_class_init (QmQuotesPageClass *klass)
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-quotes-page.ui");
-  bind_children (widget_class);
-  gtk_widget_class_bind_template_callback (widget_class, selected_cb);
+  bind_quotes_page (widget_class);
+  gtk_widget_class_bind_template_callback (widget_class, quote_selected_cb);
   gtk_widget_class_bind_template_callback (widget_class, activated_cb);
   gtk_widget_class_bind_template_callback (widget_class, marked_cb);
   gtk_widget_class_bind_template_callback (widget_class, back_cb);
   gtk_widget_class_bind_template_callback (widget_class, folded_cb);
   gtk_widget_class_bind_template_callback (widget_class, matched_cb);
-  gtk_widget_class_bind_template_callback (widget_class, answered_cb);
+  gtk_widget_class_bind_template_callback (widget_class, quote_answered_cb);
   gtk_widget_class_bind_template_callback (widget_class,
                                            qm_quote_list_unmark_all);
 

@@ -22,7 +22,7 @@ struct _QmStoreBar
 G_DEFINE_FINAL_TYPE (QmStoreBar, qm_store_bar, ADW_TYPE_BIN)
 
 static void
-update (QmStoreBar *self)
+update_problems (QmStoreBar *self)
 {
   const char *const *problems = qm_quote_book_get_problems (self->book);
   g_autofree char *text = g_strjoinv ("\n", (GStrv) problems);
@@ -78,9 +78,9 @@ qm_store_bar_set_book (QmStoreBar *self, QmQuoteBook *book)
   g_return_if_fail (QM_IS_QUOTE_BOOK (book) && self->book == NULL);
 
   self->book = g_object_ref (book);
-  g_signal_connect_object (book, "problems", G_CALLBACK (update), self,
+  g_signal_connect_object (book, "problems", G_CALLBACK (update_problems), self,
                            G_CONNECT_SWAPPED);
-  update (self);
+  update_problems (self);
 }
 
 static void

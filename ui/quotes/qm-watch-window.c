@@ -43,12 +43,6 @@ struct _QmWatchWindow
 
 G_DEFINE_FINAL_TYPE (QmWatchWindow, qm_watch_window, ADW_TYPE_WINDOW)
 
-static void
-tell (QmWatchWindow *self, const char *message)
-{
-  qm_toasts_tell (self->overlay, message);
-}
-
 /* What is shown. */
 
 /* Whether the rows are of these addresses in this order. */
@@ -113,7 +107,7 @@ update_list (QmWatchWindow *self)
 
   if (watched == NULL)
     {
-      tell (self, error->message);
+      qm_toasts_tell (self->overlay, error->message);
       return;
     }
   if (!has_rows (self, watched))
@@ -191,7 +185,7 @@ update_progress (QmWatchWindow *self)
 }
 
 static void
-changed_cb (QmWatchWindow *self)
+watches_changed_cb (QmWatchWindow *self)
 {
   update_list (self);
   update_rates (self);
@@ -201,7 +195,7 @@ changed_cb (QmWatchWindow *self)
 static void
 finished_cb (QmWatchWindow *self, const char *message)
 {
-  tell (self, message);
+  qm_toasts_tell (self->overlay, message);
 }
 
 /* Adding. */
@@ -269,7 +263,7 @@ add_cb (QmWatchWindow *self)
   gtk_editable_set_text (GTK_EDITABLE (self->address), "");
   /* Translators: an address. */
   message = g_strdup_printf (_ ("Watching %s"), address);
-  tell (self, message);
+  qm_toasts_tell (self->overlay, message);
 }
 
 /* Taking off. */
@@ -297,7 +291,7 @@ find_watched (GPtrArray *list, const char *address)
 }
 
 static void
-remove_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+remove_watch_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWatchWindow *self = QM_WATCH_WINDOW (widget);
   const char *address = g_variant_get_string (parameter, NULL);
@@ -312,7 +306,7 @@ remove_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   if (one == NULL || !qm_price_watch_remove (self->watch, address, &error))
     {
       if (error != NULL)
-        tell (self, error->message);
+        qm_toasts_tell (self->overlay, error->message);
       return;
     }
   g_ptr_array_find (list, one, &index);
@@ -343,7 +337,7 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
           g_ptr_array_index (self->removed, self->removed->len - 1), &error))
     g_ptr_array_set_size (self->removed, (int) self->removed->len - 1);
   else
-    tell (self, error->message);
+    qm_toasts_tell (self->overlay, error->message);
   gtk_widget_action_set_enabled (widget, "watch.undo", self->removed->len > 0);
 }
 
@@ -455,11 +449,11 @@ qm_watch_window_new (GtkWindow *parent, QmPriceWatch *watch)
   g_signal_connect_object (
       qm_quote_book_get_keeper (qm_price_watch_get_book (watch)), "changed",
       G_CALLBACK (fill_items), self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (watch, "changed", G_CALLBACK (changed_cb), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (watch, "changed", G_CALLBACK (watches_changed_cb),
+                           self, G_CONNECT_SWAPPED);
   g_signal_connect_object (watch, "finished", G_CALLBACK (finished_cb), self,
                            G_CONNECT_SWAPPED);
-  changed_cb (self);
+  watches_changed_cb (self);
   return GTK_WIDGET (self);
 }
 
@@ -478,7 +472,7 @@ qm_watch_window_finalize (GObject *object)
 }
 
 static void
-bind_children (GtkWidgetClass *widget_class)
+bind_watch_window (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_bind_template_child (widget_class, QmWatchWindow,
                                         refresh_button);
@@ -519,14 +513,14 @@ qm_watch_window_class_init (QmWatchWindowClass *klass)
                                    refresh_rates_cb);
   gtk_widget_class_install_action (widget_class, "watch.stop", NULL, stop_cb);
   gtk_widget_class_install_action (widget_class, "watch.remove", "s",
-                                   remove_cb);
+                                   remove_watch_cb);
   gtk_widget_class_install_action (widget_class, "watch.undo", NULL, undo_cb);
   gtk_widget_class_add_binding_action (widget_class, GDK_KEY_z,
                                        GDK_CONTROL_MASK, "watch.undo", NULL);
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-watch-window.ui");
-  bind_children (widget_class);
+  bind_watch_window (widget_class);
   gtk_widget_class_bind_template_callback (widget_class, add_cb);
   gtk_widget_class_bind_template_callback (widget_class, kind_cb);
   gtk_widget_class_bind_template_callback (widget_class, address_cb);
