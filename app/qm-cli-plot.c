@@ -38,6 +38,7 @@ typedef struct
   GStrv format;
   GStrv theme;
   gboolean log;
+  gboolean all_gpus;
   gboolean force;
 } Typed;
 
@@ -46,6 +47,7 @@ typedef struct
 {
   QmAdvicePlotKind kind;
   gboolean log;
+  gboolean all_gpus; /* not a shortlist of their types */
   const QmPlotTheme *theme;
   const char *output; /* "-": standard output */
   gboolean force;     /* in place of whatever is there */
@@ -171,6 +173,7 @@ read_drawing (const Typed *typed, Drawing *drawing, GError **error)
       kind == 0 ? QM_ADVICE_PLOT_OVERALL : QM_ADVICE_PLOT_EXPERIMENT;
   drawing->theme = theme == 0 ? qm_plot_theme_light () : qm_plot_theme_dark ();
   drawing->log = typed->log;
+  drawing->all_gpus = typed->all_gpus;
   drawing->force = typed->force;
   return TRUE;
 }
@@ -196,6 +199,7 @@ add_panel (GArray *panels,
       qm_advice_plot_new (catalog, panel.advice, drawing->kind,
                           model != NULL ? model->name : _ ("A year’s runs"),
                           &question->purse, drawing->log);
+  qm_advice_plot_set_shortlist (panel.plot, !drawing->all_gpus);
   qm_advice_plot_set_limits (panel.plot, question->budget_minor,
                              question->deadline_days, &recommendation);
   qm_advice_plot_set_words (panel.plot, question, &recommendation,
@@ -342,6 +346,10 @@ add_options (Typed *typed, GArray *options)
                                "one training"),
                             &typed->kind);
   qm_cli_options_add_flag (options, "log", _ ("Logarithmic axes"), &typed->log);
+  qm_cli_options_add_flag (options, "all-gpus",
+                           _ ("All types of GPU, of many not just some spread "
+                              "along the frontier"),
+                           &typed->all_gpus);
   qm_cli_options_add_value (options, "output", 'o', _ ("FILE"),
                             _ ("Where to, by its ending .png, .svg or .pdf; - "
                                "for standard output"),

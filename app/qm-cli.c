@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-advise.h"
 #include "app/qm-cli-catalog.h"
+#include "app/qm-cli-elsewhere.h"
 #include "app/qm-cli-extract.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
@@ -38,6 +39,8 @@ static const Verb verbs[] = {
     qm_cli_catalog },
   { "quotes", N_ ("what vendors offer: import, compare, export, keep current"),
     qm_cli_quotes },
+  { "elsewhere", N_ ("a benchmark for another machine, as a rented one"),
+    qm_cli_elsewhere },
   { "share", N_ ("what you measured, for everybody"), qm_cli_share },
   { "extract", N_ ("what a web page says its product costs"), qm_cli_extract },
 };

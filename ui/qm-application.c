@@ -110,7 +110,7 @@ set_color_scheme (QmApplication *self, const char *name)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COLOR_SCHEME]);
 }
 
-static void
+static QmWindow *
 open_window (QmApplication *self)
 {
   GtkWidget *window = qm_window_new (GTK_APPLICATION (self), self->settings);
@@ -127,6 +127,19 @@ open_window (QmApplication *self)
   else
     qm_window_show_failure (QM_WINDOW (window), self->failure);
   gtk_window_present (GTK_WINDOW (window));
+  return QM_WINDOW (window);
+}
+
+/* The window that is used, under whichever dialogs; NULL: none. */
+static QmWindow *
+used_window (GApplication *application)
+{
+  GtkWindow *window =
+      gtk_application_get_active_window (GTK_APPLICATION (application));
+
+  while (window != NULL && !QM_IS_WINDOW (window))
+    window = gtk_window_get_transient_for (window);
+  return window != NULL ? QM_WINDOW (window) : NULL;
 }
 
 static void
@@ -138,7 +151,7 @@ qm_application_activate (GApplication *application)
   if (window != NULL)
     gtk_window_present (window);
   else
-    open_window (QM_APPLICATION (application));
+    qm_window_ask_first (open_window (QM_APPLICATION (application)));
 }
 
 /* A file manager opens a question so. */
@@ -148,12 +161,15 @@ qm_application_open (GApplication *application,
                      int n_files,
                      const char *hint)
 {
-  GtkWindow *window;
+  QmWindow *window = used_window (application);
 
-  g_application_activate (application);
-  window = gtk_application_get_active_window (GTK_APPLICATION (application));
-  if (QM_IS_WINDOW (window) && n_files > 0)
-    qm_window_open_question (QM_WINDOW (window), files[n_files - 1]);
+  /* Who brings a question is not asked for one. */
+  if (window != NULL)
+    gtk_window_present (GTK_WINDOW (window));
+  else
+    window = open_window (QM_APPLICATION (application));
+  if (n_files > 0)
+    qm_window_open_question (window, files[n_files - 1]);
 }
 
 /* Closing, unlike quitting, lets windows save their state. */
@@ -230,25 +246,22 @@ guide_shown_cb (GObject *parent, GAsyncResult *result, gpointer user_data)
 static void
 open_guide (GtkApplication *application, const char *term)
 {
-  GtkWindow *window = gtk_application_get_active_window (application);
+  /* It shows what went wrong. */
+  QmWindow *window = used_window (G_APPLICATION (application));
   char folder[PATH_MAX];
   g_autofree char *uri = NULL;
 
-  /* Dialogs lie over the window that shows what went wrong. */
-  while (window != NULL && !QM_IS_WINDOW (window))
-    window = gtk_window_get_transient_for (window);
   if (window == NULL)
     return;
   if (qm_data_dir (folder, sizeof folder))
     uri = qm_guide_find (folder, g_get_language_names (), term);
   if (uri == NULL)
     {
-      qm_window_add_toast (QM_WINDOW (window),
-                           _ ("The user guide is not installed"));
+      qm_window_add_toast (window, _ ("The user guide is not installed"));
       return;
     }
-  gtk_show_uri_full (window, uri, GDK_CURRENT_TIME, NULL, guide_shown_cb,
-                     g_object_ref (window));
+  gtk_show_uri_full (GTK_WINDOW (window), uri, GDK_CURRENT_TIME, NULL,
+                     guide_shown_cb, g_object_ref (window));
 }
 
 static void

@@ -41,6 +41,7 @@ struct _QmWindow
   GtkWidget *published;  /* the same */
   GtkWidget *question;   /* weak; NULL: nobody is asked about closing */
   GtkWidget *models;     /* weak; NULL: not open */
+  GtkWidget *first;      /* weak; NULL: the first start does not ask */
   GtkFileChooserNative *chooser;
   guint64 results_stamp; /* of other machines' results as they were read */
 };

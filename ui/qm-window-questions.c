@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The window's commands for questions that are files. */
+/* The window's commands for questions that are files, and the question of the
+ * very first start. */
 
 #include "config.h"
 
+#include "ui/advisor/qm-first-dialog.h"
 #include "ui/qm-window-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -161,6 +163,8 @@ qm_window_open_question (QmWindow *self, GFile *file)
 
   if (self->advisor == NULL)
     return;
+  if (self->first != NULL)
+    gtk_window_close (GTK_WINDOW (self->first));
   reading = g_new0 (Reading, 1);
   reading->window = g_object_ref (self);
   reading->file = g_object_ref (file);
@@ -274,6 +278,39 @@ choose (QmWindow *self, const char *title, GtkFileChooserAction action)
   g_signal_connect_object (self->chooser, "response", G_CALLBACK (response_cb),
                            self, G_CONNECT_SWAPPED);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (self->chooser));
+}
+
+/* Whether somebody asked something before, by any version. */
+static gboolean
+has_asked (GSettings *settings)
+{
+  g_autoptr (GVariant) models = g_settings_get_user_value (settings, "models");
+
+  return models != NULL || g_settings_get_boolean (settings, "first-asked");
+}
+
+static void
+first_asked_cb (QmWindow *self)
+{
+  g_clear_weak_pointer (&self->first);
+  if (self->settings != NULL)
+    g_settings_set_boolean (self->settings, "first-asked", TRUE);
+}
+
+void
+qm_window_ask_first (QmWindow *self)
+{
+  g_return_if_fail (QM_IS_WINDOW (self));
+
+  /* Where nothing is kept, every start would be the first. */
+  if (self->settings == NULL || self->advisor == NULL || self->first != NULL
+      || has_asked (self->settings))
+    return;
+  g_set_weak_pointer (&self->first,
+                      qm_first_dialog_new (GTK_WINDOW (self), self->advisor));
+  g_signal_connect_object (self->first, "response", G_CALLBACK (first_asked_cb),
+                           self, G_CONNECT_SWAPPED);
+  gtk_window_present (GTK_WINDOW (self->first));
 }
 
 static void

@@ -5,6 +5,7 @@
 #include "ui/qm-window-private.h"
 
 #include "data/datadir.h"
+#include "ui/advisor/qm-first-dialog.h"
 #include "ui/advisor/qm-ownership-window.h"
 #include "ui/advisor/qm-published-window.h"
 #include "ui/advisor/qm-standing-window.h"
@@ -283,6 +284,8 @@ renew_advisor (QmWindow *self)
     gtk_window_destroy (GTK_WINDOW (self->total_cost));
   if (self->published != NULL)
     gtk_window_destroy (GTK_WINDOW (self->published));
+  if (self->first != NULL)
+    qm_first_dialog_set_advisor (QM_FIRST_DIALOG (self->first), self->advisor);
   show_advisor (self, show_sidebar);
 }
 
@@ -653,6 +656,7 @@ qm_window_dispose (GObject *object)
   g_clear_object (&self->book);
   g_clear_weak_pointer (&self->total_cost);
   g_clear_weak_pointer (&self->published);
+  g_clear_weak_pointer (&self->first);
   g_clear_weak_pointer (&self->question);
   g_clear_object (&self->session);
   g_clear_weak_pointer (&self->models);

@@ -33,6 +33,12 @@ void qm_window_open_quotes (QmWindow *self, const char *path);
  * called at most once, after qm_window_open_catalog(). */
 void qm_window_open_machine (QmWindow *self);
 
+/* Asks, at the very first start, which models are to be trained, for how much
+ * and until when; not again once that was answered or skipped, nor where a
+ * question is kept from before.  To be called after qm_window_open_catalog().
+ */
+void qm_window_ask_first (QmWindow *self);
+
 /* Asks the question that a file has, and says so, or what is wrong with it;
  * does not block. */
 void qm_window_open_question (QmWindow *self, GFile *file);

@@ -120,7 +120,8 @@ qm_prose_rent_hour (const QmRentPlan *plan,
       _ ("Before anything is bought, an hour on %s costs %s at "
          "%s: what qm-bench measures in it takes the place of "
          "the prediction. “Benchmark Another Machine” writes "
-         "the files for that."),
+         "the files for that, and so does “quartermaster "
+         "elsewhere”."),
       gpus, amount, plan->price->source);
 }
 

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import unittest
+import xml.etree.ElementTree
 
 import harness
 import reference
@@ -383,6 +384,36 @@ class PredictionsTest(harness.CommandLineTest):
                          expect=0)
         with open(self.path("own.svg"), encoding="utf-8") as file:
             self.assertIn("<svg", file.read())
+
+    def types_drawn(self, *arguments):
+        """The ids of the types of GPU in a plot's legend, and its note."""
+        drawn = self.run_program("plot", "--model", "pythia-1b", "--format",
+                                 "svg", "-o", "-", "--size", "2000x1200",
+                                 *arguments, expect=0).out
+        texts = [" ".join("".join(one.itertext()).split())
+                 for one in xml.etree.ElementTree.fromstring(drawn).iter(
+                     "{http://www.w3.org/2000/svg}text")]
+        types = self.run_program("catalog", "gpus", "--json",
+                                 expect=0).json["gpus"]
+        return ({one["id"] for one in types if one["name"] in texts},
+                next(text for text in texts if text.startswith("Source:")))
+
+    def test_plot_of_many_types(self):
+        """As in the window some of them, with what is recommended; all where all
+        are asked for."""
+        few, note = self.types_drawn()
+        self.assertTrue(note.endswith("; some of the types of GPU"), note)
+        every, note = self.types_drawn("--all-gpus")
+        self.assertNotIn("some of the types", note)
+        answer = self.run_program("advise", "--model", "pythia-1b", "--json",
+                                  expect=0).json
+        self.assertIn(answer["recommendation"]["gpu"], few)
+        self.assertLess(few, every)
+        # Six, the ends of the frontier, and what else the advice tells of; names
+        # that are too long for the legend are cut.
+        self.assertIn(len(few), range(5, 13))
+        self.assertGreater(len(every), 15)
+        self.assertLessEqual(every, {one["gpu"] for one in answer["candidates"]})
 
 
 if __name__ == "__main__":

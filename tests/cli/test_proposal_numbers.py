@@ -284,7 +284,8 @@ class NumbersTest(harness.CommandLineTest):
             self.expect("Before anything is bought, an hour on %d × %s costs %s "
                         "at %s: what qm-bench measures in it takes the place of "
                         "the prediction. “Benchmark Another Machine” writes the "
-                        "files for that."
+                        "files for that, and so does “quartermaster "
+                        "elsewhere”."
                         % (rented["gpus"], self.gpus[rented["gpu"]],
                            self.amount(whole), source))
         n = self.best["machines"]

@@ -157,11 +157,33 @@ class Node(accessible.Node):
         raise NotFound(f"{key} never reaches {role} “{name}”")
 
 
-class Program:
-    """The program under test, with directories of its own."""
+def not_the_first_start(home):
+    """Settings of somebody who was asked what the very first start asks."""
+    folder = os.path.join(home, "config", "glib-2.0", "settings")
+    path = os.path.join(folder, "keyfile")
+    group = "[org/quartermaster/Quartermaster]\n"
+    text = ""
+    os.makedirs(folder, exist_ok=True)
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    if "first-asked" in text:
+        return
+    if group not in text:
+        text += group
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace(group, group + "first-asked=true\n"))
 
-    def __init__(self, path, *arguments, home=None, environment=None):
+
+class Program:
+    """The program under test, with directories of its own.  Only a `first_start`
+    asks what the very first one does."""
+
+    def __init__(self, path, *arguments, home=None, environment=None,
+                 first_start=False):
         self.home = home or tempfile.mkdtemp(prefix="qm-home-")
+        if not first_start:
+            not_the_first_start(self.home)
         self.own_home = home is None
         env = dict(os.environ)
         env.update({

@@ -146,7 +146,14 @@ test_rent (Fixture *fixture, gconstpointer data)
   guint n = g_list_model_get_n_items (adw_combo_row_get_model (rents));
   gboolean owning = FALSE;
   AdwPreferencesRow *answer;
+  AdwPreferencesGroup *group = ADW_PREFERENCES_GROUP (
+      gtk_widget_get_ancestor (GTK_WIDGET (rents), ADW_TYPE_PREFERENCES_GROUP));
 
+  /* What no rent has in it. */
+  g_assert_nonnull (
+      strstr (adw_preferences_group_get_description (group), "reserved"));
+  g_assert_nonnull (
+      strstr (adw_preferences_group_get_description (group), "egress"));
   g_assert_cmpuint (n, >, 1);
   for (guint i = 0; i < n; i++)
     {

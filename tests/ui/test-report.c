@@ -203,6 +203,59 @@ test_lists_uses (void)
   g_assert_cmpfloat (ink.y + ink.height, <=, A4_HEIGHT + 1);
 }
 
+/* The words of its PDF document, one space apart.  (transfer full) */
+static char *
+words_of (const QmReport *report)
+{
+  g_autoptr (GBytes) pdf = qm_report_pdf (report);
+  g_autoptr (GBytes) text = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSubprocess) child =
+      g_subprocess_new (G_SUBPROCESS_FLAGS_STDIN_PIPE
+                            | G_SUBPROCESS_FLAGS_STDOUT_PIPE,
+                        &error, "pdftotext", "-enc", "UTF-8", "-", "-", NULL);
+  g_auto (GStrv) words = NULL;
+  g_autofree char *read = NULL;
+  gsize length;
+
+  g_assert_no_error (error);
+  g_subprocess_communicate (child, pdf, NULL, &text, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (g_subprocess_get_successful (child));
+  read = g_bytes_unref_to_data (g_steal_pointer (&text), &length);
+  words = g_regex_split_simple ("[\\s\\x{a0}\\x{202f}]+", read, 0, 0);
+  return g_strjoinv (" ", words);
+}
+
+/* What renting costs in place of what is recommended; not as in the paper,
+ * which rents nothing. */
+static void
+test_tells_of_renting (void)
+{
+  g_autoptr (QmAdvisor) advisor = qm_advisor_new (catalog);
+  g_autoptr (QmReport) report = NULL;
+  g_autoptr (QmReport) paper = NULL;
+  g_autofree char *pdftotext = g_find_program_in_path ("pdftotext");
+  g_autofree char *words = NULL;
+  g_autofree char *of_paper = NULL;
+
+  if (pdftotext == NULL)
+    {
+      g_test_skip ("there is no pdftotext");
+      return;
+    }
+  report = report_on (advisor, "pythia-1b");
+  words = words_of (report);
+  g_test_message ("%s", words);
+  g_assert_nonnull (strstr (words, "in use for 50 % of all hours, costs $"));
+  g_assert_nonnull (strstr (words, "reserved for months"));
+  g_object_set (advisor, "as-in-paper", TRUE, NULL);
+  paper = report_on (advisor, "pythia-1b");
+  of_paper = words_of (paper);
+  g_assert_nonnull (strstr (of_paper, "Pythia (1B)"));
+  g_assert_null (strstr (of_paper, "Renting"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -218,6 +271,7 @@ main (int argc, char **argv)
   g_test_add_func ("/report/sizes", test_sizes);
   g_test_add_func ("/report/shows-the-question", test_shows_the_question);
   g_test_add_func ("/report/lists-uses", test_lists_uses);
+  g_test_add_func ("/report/tells-of-renting", test_tells_of_renting);
   result = g_test_run ();
   qm_catalog_free (catalog);
   return result;

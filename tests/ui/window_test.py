@@ -37,6 +37,7 @@ class WindowTest(Headline, unittest.TestCase):
     BENCH = None  # qm-bench, where the test has it beside the program
     PROGRAM = None
     arguments = ()  # that it is started with
+    first_start = False  # whether it may ask what the very first one asks
     maxDiff = None
 
     def setUp(self):
@@ -49,6 +50,7 @@ class WindowTest(Headline, unittest.TestCase):
     def start(self):
         self.program = driver.Program(
             self.PROGRAM, *self.arguments, home=self.home,
+            first_start=self.first_start,
             environment=self.BENCH and {"QUARTERMASTER_BENCH": self.BENCH})
         self.root = self.program.root
         self.root.find("panel", "Recommendation", visible=False)

@@ -5,6 +5,7 @@
 #include "ui/advisor/qm-ownership-window.h"
 
 #include "pricing/advice/qm-ownership.h"
+#include "pricing/advice/qm-prose-rent.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "ui/qm-dialog.h"
@@ -563,6 +564,8 @@ qm_ownership_window_init (QmOwnershipWindow *self)
   self->rents = g_ptr_array_new ();
   self->updating = TRUE;
   gtk_widget_init_template (GTK_WIDGET (self));
+  adw_preferences_group_set_description (
+      ADW_PREFERENCES_GROUP (self->rent_group), qm_prose_rent_left_out ());
   add_inputs (self, NULL, 0);
   for (guint i = 0; i < N_PARTS; i++)
     add_inputs (self, make_expander (self, i), part_rows[i].part);

@@ -5,6 +5,7 @@
 #include "ui/advisor/qm-report.h"
 
 #include "pricing/advice/qm-prose-plan.h"
+#include "pricing/advice/qm-prose-rent.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "ui/advisor/qm-candidate-column.h"
@@ -222,26 +223,33 @@ add_uses (Page *page)
   add_text (page, line, SMALL, FALSE);
 }
 
-/* What a year's runs come to, or one training in the user's money, on what is
- * recommended or would do. */
+/* Of what is recommended or would do: what a year's runs come to, or one
+ * training in the user's money, and what renting costs in its place. */
 static void
 add_plan (Page *page, guint topic)
 {
   QmAdvisor *advisor = page->report->advisor;
   const QmAdvice *advice = qm_advisor_get_advice (advisor, topic);
+  const QmQuestion *question = qm_advisor_get_question (advisor, topic);
   const QmRecommendation *found =
       qm_advisor_get_recommendation (advisor, topic);
   int index = found->best >= 0 ? found->best : found->would_do;
   guint n;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
   g_auto (GStrv) plan = NULL;
+  g_auto (GStrv) rent = NULL;
+  g_autofree char *renting = NULL;
 
   if (index < 0)
     return;
-  plan = qm_prose_plan (advice, qm_advisor_get_question (advisor, topic),
-                        &candidates[index]);
+  plan = qm_prose_plan (advice, question, &candidates[index]);
   for (guint i = 0; plan[i] != NULL; i++)
     add_text (page, plan[i], BODY, FALSE);
+  rent = qm_prose_rent (qm_advisor_get_catalog (advisor), advice, question,
+                        &candidates[index]);
+  renting = g_strjoinv (" ", rent);
+  if (*renting != '\0')
+    add_text (page, renting, BODY, FALSE);
 }
 
 static void

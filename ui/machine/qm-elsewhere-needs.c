@@ -87,6 +87,34 @@ ask_bench (const char *program,
   return answers;
 }
 
+const char *
+qm_elsewhere_library_of (const json_t *device)
+{
+  const json_t *none = json_object_get (device, "no_gpu");
+
+  return json_string_value (
+      json_object_get (none != NULL ? none : device, "products_file"));
+}
+
+char *
+qm_elsewhere_find_library (GCancellable *cancellable)
+{
+  g_autofree char *program = qm_bench_find ();
+  const char *arguments[] = { program, "devices", "--json", NULL };
+  g_autoptr (GPtrArray) devices =
+      program != NULL ? ask (program, arguments, cancellable, NULL) : NULL;
+
+  for (guint i = 0; devices != NULL && i < devices->len; i++)
+    {
+      const char *file =
+          qm_elsewhere_library_of (g_ptr_array_index (devices, i));
+
+      if (file != NULL && g_file_test (file, G_FILE_TEST_IS_REGULAR))
+        return g_strdup (file);
+    }
+  return NULL;
+}
+
 /* The version of CUDA that qm-bench has, 0 without. */
 static int
 find_cuda (GPtrArray *devices)

@@ -193,21 +193,15 @@ refresh_needs (QmElsewhereWindow *self)
 
 /* --- The library of products ---------------------------------------------- */
 
-static const char *
-text_of (const json_t *object, const char *name)
-{
-  return json_string_value (json_object_get (object, name));
-}
-
 /* What qm-bench says of its GPUs, or of why there is none. */
 static void
 read_answer (QmElsewhereWindow *self, const json_t *device, const char **cause)
 {
   const json_t *none = json_object_get (device, "no_gpu");
-  const char *file = text_of (none != NULL ? none : device, "products_file");
+  const char *file = qm_elsewhere_library_of (device);
 
   if (none != NULL)
-    *cause = text_of (none, "cause");
+    *cause = json_string_value (json_object_get (none, "cause"));
   if (self->library == NULL && file != NULL)
     self->library = g_strdup (file);
 }

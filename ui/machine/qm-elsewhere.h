@@ -8,6 +8,7 @@
 #pragma once
 
 #include <gio/gio.h>
+#include <jansson.h>
 
 G_BEGIN_DECLS
 
@@ -27,6 +28,8 @@ typedef struct
   int nodes;           /* machines that work together; 0: one */
 } QmElsewhere;
 
+/* Asks for nothing yet; the strings are its own, to be allocated with GLib.
+ * (transfer full) */
 QmElsewhere *qm_elsewhere_new (void);
 void qm_elsewhere_free (QmElsewhere *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmElsewhere, qm_elsewhere_free)
@@ -51,6 +54,14 @@ gboolean qm_elsewhere_find_needs (const QmElsewhere *self,
                                   QmElsewhereNeeds *needs,
                                   GCancellable *cancellable,
                                   GError **error);
+
+/* NVIDIA's library for products of matrices, as qm-bench says of a device, one
+ * object of "devices --json"; NULL: it is not on this computer. */
+const char *qm_elsewhere_library_of (const json_t *device);
+
+/* The same, asking qm-bench, which takes a moment; NULL also where it cannot be
+ * asked.  (transfer full) (nullable) (type filename) */
+char *qm_elsewhere_find_library (GCancellable *cancellable);
 
 /* The libraries that go into the folder, by their paths: what `program` needs
  * and a bare machine may not have, and that of products.  Fails where the

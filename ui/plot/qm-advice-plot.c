@@ -312,6 +312,13 @@ qm_advice_plot_set_words (QmAdvicePlot *self,
   /* Translators: a version, a date, what was asked. */
   self->note = g_strdup_printf (_ ("Source: Quartermaster %s, %s. %s"),
                                 QM_VERSION, date, asked);
+  if (self->shortlist != NULL)
+    {
+      g_autofree char *note = g_steal_pointer (&self->note);
+
+      /* Translators: source, date and what was asked, all in one line. */
+      self->note = g_strdup_printf (_ ("%s; some of the types of GPU"), note);
+    }
   g_free (self->summary);
   /* Translators: what a plot shows, of which model, "16 candidates", the
    * recommendation. */

@@ -66,7 +66,8 @@ void qm_advice_plot_share (QmAdvicePlot *const *plots, guint n);
 void qm_advice_plot_set_legend (QmAdvicePlot *plot, gboolean legend);
 
 /* Has an exported figure tell where it is from, of which day and by which
- * assumptions, and what it shows for who does not see it. */
+ * assumptions, and what it shows for who does not see it.  To be called once
+ * it is known whether a shortlist is shown. */
 void qm_advice_plot_set_words (QmAdvicePlot *plot,
                                const QmQuestion *question,
                                const QmRecommendation *recommendation,

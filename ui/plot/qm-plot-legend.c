@@ -38,15 +38,20 @@ qm_plot_legend_clear (QmPlotLegend *legend)
   g_clear_pointer (&legend->entries, g_array_unref);
 }
 
+/* Of many series two may look alike: each has its name. */
 static gboolean
-has_entry (const QmPlotLegend *legend, QmPlotEntryKind kind, guint value)
+has_entry (const QmPlotLegend *legend,
+           QmPlotEntryKind kind,
+           guint value,
+           const char *name)
 {
   for (guint i = 0; i < legend->entries->len; i++)
     {
       const QmPlotEntry *entry =
           &g_array_index (legend->entries, QmPlotEntry, i);
 
-      if (entry->kind == kind && entry->value == value)
+      if (entry->kind == kind && entry->value == value
+          && (kind != QM_PLOT_ENTRY_SERIES || g_str_equal (entry->text, name)))
         return TRUE;
     }
   return FALSE;
@@ -76,7 +81,7 @@ add (QmPlotLegend *legend,
   QmPlotEntry entry = { .kind = kind, .value = value, .size = symbol };
 
   if (name == NULL || *name == '\0' || legend->entries->len >= MAX_ENTRIES
-      || has_entry (legend, kind, value))
+      || has_entry (legend, kind, value, name))
     return;
   entry.text = g_strdup (name);
   entry.full_width = MIN (qm_plot_text_measure (text, name, entry_font (kind)),
@@ -105,6 +110,20 @@ add_weights (QmPlotLegend *legend,
     }
 }
 
+/* Which series have a point that is drawn; of many types a shortlist may be.
+ * (transfer full) */
+static gboolean *
+used_series (const QmPlotData *data)
+{
+  gboolean *used = g_new0 (gboolean, data->n_series + 1);
+
+  for (guint i = 0; i < data->n_points; i++)
+    if (data->points[i].series < data->n_series
+        && qm_plot_point_drawable (data, &data->points[i]))
+      used[data->points[i].series] = TRUE;
+  return used;
+}
+
 void
 qm_plot_legend_add (QmPlotLegend *legend,
                     const QmPlotData *data,
@@ -113,10 +132,13 @@ qm_plot_legend_add (QmPlotLegend *legend,
                     QmPlotText *text)
 {
   double symbol = 2 * qm_plot_marker_radius (theme, SYMBOL_SIZE) + 4;
+  g_autofree gboolean *used = used_series (data);
 
   for (guint i = 0; i < data->n_series; i++)
-    add (legend, text, QM_PLOT_ENTRY_SERIES,
-         data->series[i].style % QM_PLOT_N_LOOKS, data->series[i].name, symbol);
+    if (used[i])
+      add (legend, text, QM_PLOT_ENTRY_SERIES,
+           data->series[i].style % QM_PLOT_N_LOOKS, data->series[i].name,
+           symbol);
   add_weights (legend, data, theme, text);
   for (guint i = 0; i < G_N_ELEMENTS (data->provenance_names); i++)
     if (contents->provenances & 1u << i)
