@@ -102,7 +102,8 @@ qm_elsewhere_find_library (GCancellable *cancellable)
   g_autofree char *program = qm_bench_find ();
   const char *arguments[] = { program, "devices", "--json", NULL };
   g_autoptr (GPtrArray) devices =
-      program != NULL ? ask (program, arguments, cancellable, NULL) : NULL;
+      program != NULL ? ask_bench (program, arguments, cancellable, NULL)
+                      : NULL;
 
   for (guint i = 0; devices != NULL && i < devices->len; i++)
     {
