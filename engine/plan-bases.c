@@ -15,10 +15,15 @@ typedef struct Base
   QmGraph *graph;
 } Base;
 
+/* Ways with each number of ranks, above 1 or not. */
+#define MOST_WAYS 64
+
 struct QmPlanBases
 {
   Base list[MOST];
   size_t n; /* that were kept ever */
+  QmPlanOptions checked[MOST_WAYS];
+  size_t n_checked;
 };
 
 QmPlanBases *
@@ -42,9 +47,15 @@ is_same_base (const QmPlanOptions *a, const QmPlanOptions *b)
 {
   return a->target.kind == b->target.kind
          && a->target.architecture == b->target.architecture
-         && a->micro_batch == b->micro_batch && a->methods == b->methods
-         && a->checkpoint == b->checkpoint && a->no_dropout == b->no_dropout
-         && a->narrow == b->narrow && a->loss_rows == b->loss_rows;
+         && a->methods == b->methods && a->checkpoint == b->checkpoint
+         && a->no_dropout == b->no_dropout && a->narrow == b->narrow
+         && a->loss_rows == b->loss_rows;
+}
+
+static bool
+is_same (const QmPlanOptions *a, const QmPlanOptions *b)
+{
+  return is_same_base (a, b) && a->micro_batch == b->micro_batch;
 }
 
 QmGraph *
@@ -79,4 +90,23 @@ qm_plan_bases_keep (QmPlanBases *bases,
   qm_pool_take (&copy->strings, &graph->strings);
   *base = (Base){ *options, passes, copy };
   bases->n++;
+}
+
+bool
+qm_plan_bases_checked (QmPlanBases *bases, const QmPlanOptions *options)
+{
+  for (size_t i = 0; i < bases->n_checked; i++)
+    {
+      const QmPlanOptions *checked = &bases->checked[i];
+
+      if (is_same_base (checked, options)
+          && checked->deterministic == options->deterministic
+          && checked->sharding == options->sharding
+          && checked->offload == options->offload
+          && checked->ranks == options->ranks && checked->rank == options->rank)
+        return true;
+    }
+  if (bases->n_checked < MOST_WAYS)
+    bases->checked[bases->n_checked++] = *options;
+  return false;
 }

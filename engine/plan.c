@@ -276,7 +276,11 @@ build_graph (QmPlan *plan, size_t n, QmPlanBases *bases, QmError *error)
                                      : passes[i].run_on (plan, error);
       n--;
     }
-  return status == QM_OK ? qm_graph_check (plan->graph, error) : status;
+  if (status != QM_OK)
+    return status;
+  return bases != NULL && qm_plan_bases_checked (bases, &plan->options)
+             ? qm_graph_status (plan->graph, error)
+             : qm_graph_check (plan->graph, error);
 }
 
 static int64_t

@@ -311,10 +311,21 @@ type_matches (char letter, QmType type)
     }
 }
 
+/* Letters up to a space or the end: few, and counted of all calls of a plan. */
+static int32_t
+count_letters (const char *letters)
+{
+  int32_t n = 0;
+
+  while (letters[n] != ' ' && letters[n] != '\0')
+    n++;
+  return n;
+}
+
 static bool
 shape_matches (Check *check, const char *letters, const QmTensor *tensor)
 {
-  int32_t rank = (int32_t) strcspn (letters, " ");
+  int32_t rank = count_letters (letters);
 
   if (letters[0] == '*')
     {
@@ -385,7 +396,7 @@ check_side (Check *check,
         }
       else if (!optional)
         return refuse_tensor (check, side, slot, "is missing");
-      letters += strcspn (letters, " ");
+      letters += count_letters (letters);
       letters += *letters == ' ';
     }
   for (; slot < max; slot++)
@@ -766,8 +777,7 @@ qm_op_check (const QmOpCall *call, QmError *error)
   if ((unsigned) call->op >= QM_OP_COUNT)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "there is no operator %d", (int) call->op);
-  for (size_t i = 0; i < 128; i++)
-    check.size[i] = -1;
+  memset (check.size, -1, sizeof check.size); /* each -1 */
   signature = &signatures[call->op];
   status = check_side (&check, signature->inputs, call->inputs,
                        QM_OP_MAX_INPUTS, "input");
