@@ -92,8 +92,9 @@ qm_plan_bases_keep (QmPlanBases *bases,
   bases->n++;
 }
 
-bool
-qm_plan_bases_checked (QmPlanBases *bases, const QmPlanOptions *options)
+/* Whether a way was asked for before, of any micro-batch. */
+static bool
+is_checked (QmPlanBases *bases, const QmPlanOptions *options)
 {
   for (size_t i = 0; i < bases->n_checked; i++)
     {
@@ -109,4 +110,12 @@ qm_plan_bases_checked (QmPlanBases *bases, const QmPlanOptions *options)
   if (bases->n_checked < MOST_WAYS)
     bases->checked[bases->n_checked++] = *options;
   return false;
+}
+
+QmStatus
+qm_plan_bases_check (QmPlanBases *bases, const QmPlan *plan, QmError *error)
+{
+  return bases != NULL && is_checked (bases, &plan->options)
+             ? qm_graph_status (plan->graph, error)
+             : qm_graph_check (plan->graph, error);
 }

@@ -30,10 +30,11 @@ void qm_plan_bases_keep (QmPlanBases *bases,
                          int64_t passes,
                          QmGraph *graph);
 
-/* Whether the graph of a way was asked for with this before, of any
- * micro-batch: its operators fit together as those of the first did, which was
- * checked.  What is trained by is made without `bases`, and always checked. */
-bool qm_plan_bases_checked (QmPlanBases *bases, const QmPlanOptions *options);
+/* Checks a plan's graph (qm_graph_check()).  With `bases` not NULL once a way,
+ * of whatever micro-batch: its operators fit together as those of the first do.
+ * What is trained by is made without, and always checked. */
+QmStatus
+qm_plan_bases_check (QmPlanBases *bases, const QmPlan *plan, QmError *error);
 
 /* qm_plan_new(), with what others of the same configuration and recipe had in
  * common with it.  The plan has to be freed before `bases`, which may be

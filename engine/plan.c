@@ -276,11 +276,7 @@ build_graph (QmPlan *plan, size_t n, QmPlanBases *bases, QmError *error)
                                      : passes[i].run_on (plan, error);
       n--;
     }
-  if (status != QM_OK)
-    return status;
-  return bases != NULL && qm_plan_bases_checked (bases, &plan->options)
-             ? qm_graph_status (plan->graph, error)
-             : qm_graph_check (plan->graph, error);
+  return status == QM_OK ? qm_plan_bases_check (bases, plan, error) : status;
 }
 
 static int64_t
