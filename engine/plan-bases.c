@@ -42,8 +42,9 @@ qm_plan_bases_free (QmPlanBases *bases)
   free (bases);
 }
 
+/* But for the micro-batch. */
 static bool
-is_same_base (const QmPlanOptions *a, const QmPlanOptions *b)
+is_same_way (const QmPlanOptions *a, const QmPlanOptions *b)
 {
   return a->target.kind == b->target.kind
          && a->target.architecture == b->target.architecture
@@ -53,9 +54,9 @@ is_same_base (const QmPlanOptions *a, const QmPlanOptions *b)
 }
 
 static bool
-is_same (const QmPlanOptions *a, const QmPlanOptions *b)
+is_same_base (const QmPlanOptions *a, const QmPlanOptions *b)
 {
-  return is_same_base (a, b) && a->micro_batch == b->micro_batch;
+  return is_same_way (a, b) && a->micro_batch == b->micro_batch;
 }
 
 QmGraph *
@@ -100,7 +101,7 @@ is_checked (QmPlanBases *bases, const QmPlanOptions *options)
     {
       const QmPlanOptions *checked = &bases->checked[i];
 
-      if (is_same_base (checked, options)
+      if (is_same_way (checked, options)
           && checked->deterministic == options->deterministic
           && checked->sharding == options->sharding
           && checked->offload == options->offload
