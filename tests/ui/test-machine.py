@@ -10,7 +10,6 @@ machine of four, and RESULTS is the shipped file of an H200.
 
 import csv
 import hashlib
-import io
 import json
 import os
 import pathlib
@@ -76,6 +75,12 @@ def is_alive(pid):
     except OSError:
         return False
     return stat.rsplit(')', 1)[1].split()[0] != 'Z'
+
+
+def saved_rows(path):
+    """The lines of a table in a file."""
+    with open(path, encoding='utf-8', newline='') as file:
+        return list(csv.DictReader(file))
 
 
 class MachineTest(unittest.TestCase):
@@ -232,14 +237,12 @@ class RealTest(MachineTest):
         driver.press_keys('ctrl+a')
         driver.type_text(path)
         driver.press_keys('Return')
-        driver.wait_for(lambda: os.path.exists(path) and os.path.getsize(path),
-                        'the table in a file')
-        with open(path, encoding='utf-8', newline='') as file:
-            text = file.read()
-        table = list(csv.DictReader(io.StringIO(text)))
+        table = driver.wait_for(
+            lambda: os.path.exists(path) and saved_rows(path) or None,
+            'the table in a file')
         measured = {line['micro_batch']: line for line in self.results()}
         self.assertEqual({row['provenance'] for row in table}, {'measured'},
-                         (text, os.path.getsize(path), self.rows()))
+                         self.rows())
         for row in table:
             self.assertAlmostEqual(
                 float(row['days']) / measured[int(row['micro_batch'])]['days'],
