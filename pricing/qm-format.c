@@ -284,8 +284,8 @@ qm_format_percentage (double percent, int decimals)
   return g_strdup_printf (C_ ("number", "%s\u00a0%%"), number);
 }
 
-char *
-qm_format_date (QmDate date)
+static char *
+format_date (QmDate date, const char *of_month, const char *of_day)
 {
   g_autoptr (GDateTime) time = NULL;
 
@@ -297,11 +297,21 @@ qm_format_date (QmDate date)
     return g_strdup (_ ("undated"));
   if (date.month == 0)
     return g_date_time_format (time, "%Y");
-  if (date.day == 0)
-    /* Translators: a month, see g_date_time_format(). */
-    return g_date_time_format (time, C_ ("date", "%B %Y"));
-  /* Translators: a day, see g_date_time_format(). */
-  return g_date_time_format (time, C_ ("date", "%-e %B %Y"));
+  return g_date_time_format (time, date.day == 0 ? of_month : of_day);
+}
+
+char *
+qm_format_date (QmDate date)
+{
+  /* Translators: a month, and a day, see g_date_time_format(). */
+  return format_date (date, C_ ("date", "%B %Y"), C_ ("date", "%-e %B %Y"));
+}
+
+char *
+qm_format_date_brief (QmDate date)
+{
+  /* Translators: a month, and a day, in a list, see g_date_time_format(). */
+  return format_date (date, C_ ("date", "%b %Y"), C_ ("date", "%-e %b %Y"));
 }
 
 char *

@@ -44,6 +44,10 @@ char *qm_format_percentage (double percent, int decimals);
 /* "21 September 2024", "August 2025", "2026" or "undated".  (transfer full) */
 char *qm_format_date (QmDate date);
 
+/* The same with the month cut short, for lists: "21 Sep 2024".  (transfer
+ * full) */
+char *qm_format_date_brief (QmDate date);
+
 /* "21 September 2024, 14:30" of seconds since 1970, in the time of this
  * machine; empty where that is no time.  (transfer full) */
 char *qm_format_moment (gint64 seconds);

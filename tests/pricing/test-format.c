@@ -82,6 +82,8 @@ test_times (void)
   assert_text (qm_format_percentage (NAN, 0), "–");
   assert_text (qm_format_date (published), "21 September 2024");
   assert_text (qm_format_date ((QmDate){ 2025, 8, 0 }), "August 2025");
+  assert_text (qm_format_date_brief (published), "21 Sep 2024");
+  assert_text (qm_format_date_brief ((QmDate){ 2025, 8, 0 }), "Aug 2025");
   assert_text (qm_format_date ((QmDate){ 2026, 0, 0 }), "2026");
   assert_text (qm_format_date ((QmDate){ 0, 0, 0 }), "undated");
   assert_text (qm_format_moment (1726928100), "21 September 2024, 14:15");

@@ -4,6 +4,7 @@
 
 #include "ui/quotes/qm-price-history.h"
 
+#include "pricing/qm-format.h"
 #include "pricing/quotes/qm-quote-store-prices.h"
 #include "ui/qm-legend.h"
 #include "ui/qm-plot-view.h"
@@ -98,7 +99,7 @@ add_history_row (QmPriceHistory *self, const QmPricePoint *price)
 {
   g_autofree char *amount =
       qm_quote_price_text (price->micros, price->currency);
-  g_autofree char *day = qm_quote_date_entry_text (price->date);
+  g_autofree char *day = qm_format_date_brief (price->date);
   const char *where = price->vendor != NULL ? price->vendor : price->source;
   g_autofree char *markup =
       g_markup_escape_text (where != NULL ? where : "", -1);

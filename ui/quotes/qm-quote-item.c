@@ -4,6 +4,7 @@
 
 #include "ui/quotes/qm-quote-item.h"
 
+#include "pricing/qm-format.h"
 #include "ui/quotes/qm-quote-text.h"
 
 #include <glib/gi18n-lib.h>
@@ -57,7 +58,7 @@ fill_shown (QmQuoteShown *shown,
           : qm_quote_title (NULL, row->number, row->alternative, row->source);
   shown->detail = detail_of (catalog, row);
   shown->issued = row->issued_on.year != 0
-                      ? qm_quote_date_entry_text (row->issued_on)
+                      ? qm_format_date_brief (row->issued_on)
                       : g_strdup ("—");
   shown->validity =
       qm_validity_text (row->valid_from, row->valid_until, today, TRUE);

@@ -25,7 +25,7 @@ qm_validity_text (QmDate from, QmDate until, QmDate today, gboolean brief)
   QmValidity validity = qm_validity_on (from, until, today);
   QmDate date = validity == QM_VALIDITY_LATER ? from : until;
   g_autofree char *day =
-      brief ? qm_quote_date_entry_text (date) : qm_format_date (date);
+      brief ? qm_format_date_brief (date) : qm_format_date (date);
 
   switch (validity)
     {

@@ -21,7 +21,7 @@ typedef enum
 QmValidity qm_validity_on (QmDate from, QmDate until, QmDate today);
 
 /* "until 30 November 2026", "expired on 3 May 2026"; `brief` writes dates as
- * 2026-11-30.  (transfer full) */
+ * 30 Nov 2026.  (transfer full) */
 char *
 qm_validity_text (QmDate from, QmDate until, QmDate today, gboolean brief);
 
