@@ -14,6 +14,7 @@
 #include "pricing/advice/qm-ownership.h"
 #include "pricing/qm-format.h"
 #include "ui/machine/qm-elsewhere.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -45,19 +46,6 @@ typed_clear (Typed *typed)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
 
-/* (transfer full) */
-static GStrv
-all_models (const QmCatalog *catalog)
-{
-  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-  size_t n;
-  const QmModel *models = qm_catalog_models (catalog, &n);
-
-  for (size_t i = 0; i < n; i++)
-    g_strv_builder_add (builder, models[i].id);
-  return g_strv_builder_end (builder);
-}
-
 static gboolean
 read_models (const Typed *typed,
              const QmCatalog *catalog,
@@ -76,7 +64,7 @@ read_models (const Typed *typed,
       && g_str_equal (asked->models[0], "all"))
     {
       g_strfreev (asked->models);
-      asked->models = all_models (catalog);
+      asked->models = qm_catalog_list_models (catalog);
     }
   for (guint i = 0; asked->models[i] != NULL; i++)
     if (!qm_cli_catalog_check_model (catalog, asked->models[i], error))

@@ -445,6 +445,28 @@ test_dropout (const Bench *bench)
   CHECK_NEAR (lse[0], log (S), 1e-6);
 }
 
+/* A sum in two types: 1 + 2^-8 rounds to even in bf16, and is exact in f32. */
+static void
+test_add (const Bench *bench)
+{
+  float a[3] = { 1, 1, -2.5f }, y[3] = { 0 };
+  uint16_t b[3] = { 0x3b80, 0x3f80, 0 }, y2[3] = { 0 }; /* 2^-8, 1, 0 */
+  QmOpCall call = { .op = QM_OP_ADD };
+
+  check_case ("add");
+  call.inputs[0] = tensor1 (QM_TYPE_F32, 3, a);
+  call.inputs[1] = tensor1 (QM_TYPE_BF16, 3, b);
+  call.outputs[0] = tensor1 (QM_TYPE_F32, 3, y);
+  call.outputs[1] = tensor1 (QM_TYPE_BF16, 3, y2);
+  run (bench, &call);
+  CHECK_NEAR (y[0], 1.00390625, 0);
+  CHECK_NEAR (y[1], 2, 0);
+  CHECK_NEAR (y[2], -2.5, 0);
+  CHECK_INT (y2[0], 0x3f80);
+  CHECK_INT (y2[1], 0x4000);
+  CHECK_INT (y2[2], 0xc020);
+}
+
 /* Bytes that have to be moved, counted by hand. */
 static void
 test_bytes (void)
@@ -509,6 +531,7 @@ main (void)
   test_padding (&bench);
   test_patchify (&bench);
   test_dropout (&bench);
+  test_add (&bench);
   test_bytes ();
   qm_stream_free (bench.device, bench.stream);
   qm_device_close (bench.device);

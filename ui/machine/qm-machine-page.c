@@ -4,6 +4,7 @@
 
 #include "ui/machine/qm-machine-page-private.h"
 #include "ui/machine/qm-share-window.h"
+#include "ui/qm-catalog-keeper.h"
 #include "ui/qm-terms-button.h"
 #include "ui/qm-toasts.h"
 
@@ -77,19 +78,6 @@ result_selected_cb (QmMachinePage *self)
   update_actions (self);
 }
 
-/* Ids of all models. */
-static char **
-list_models (const QmCatalog *catalog)
-{
-  g_autoptr (GStrvBuilder) ids = g_strv_builder_new ();
-  size_t n;
-  const QmModel *models = qm_catalog_models (catalog, &n);
-
-  for (size_t i = 0; i < n; i++)
-    g_strv_builder_add (ids, models[i].id);
-  return g_strv_builder_end (ids);
-}
-
 /* What is planned for all models stays until another device or other methods
  * are chosen.  Nothing is planned beside a measurement: it would be slowed. */
 static void
@@ -110,7 +98,7 @@ plan_overview (QmMachinePage *self)
       && methods == qm_bench_session_get_methods (self->overview)
       && state != QM_BENCH_SESSION_IDLE)
     return;
-  all = list_models (qm_catalog_keeper_get (self->keeper));
+  all = qm_catalog_list_models (qm_catalog_keeper_get (self->keeper));
   self->stale = FALSE;
   qm_bench_session_estimate (self->overview, device, gpus,
                              (const char *const *) all, methods);
