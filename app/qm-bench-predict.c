@@ -44,6 +44,7 @@ typedef struct Question
   const QmBenchOptions *ways;   /* NULL: none are named */
   QmLinkTimes links;            /* of --links; of no ranks without it */
   const char *between;          /* machines, of which options has how many */
+  QmPlaces *free; /* with the fastest settings; NULL: those are asked for */
 } Question;
 
 static QmStatus
@@ -265,6 +266,24 @@ read_residuals (Question *question, QmError *error)
   return status;
 }
 
+/* Whether settings are asked for that are not the fastest there. */
+static bool
+asks_other (const Question *question, const QmGpu *gpu, int gpus)
+{
+  const QmPlacesOptions *asked = &question->options;
+  QmPlaceFound found = { 0 };
+
+  return question->free != NULL
+         && (qm_places_find (question->free, gpu, gpus, question->link,
+                             qm_bench_gpu_memory (gpu), &found, NULL)
+                 != QM_OK
+             || !found.fits
+             || (question->ways == NULL
+                 && found.options.checkpoint != asked->checkpoint)
+             || (asked->micro_batch > 0
+                 && found.options.micro_batch != asked->micro_batch));
+}
+
 /* What is known of the model at the level in hand, on so many GPUs. */
 static QmResidual
 find_residual (const Question *question, const QmGpu *gpu, int gpus)
@@ -273,7 +292,8 @@ find_residual (const Question *question, const QmGpu *gpu, int gpus)
 
   return qm_residuals_find (question->residuals, question->options.level,
                             question->key, gpu,
-                            gpus * (machines > 1 ? machines : 1));
+                            gpus * (machines > 1 ? machines : 1),
+                            asks_other (question, gpu, gpus));
 }
 
 static QmStatus
@@ -470,9 +490,27 @@ predict_ways (const Question *question,
   return status;
 }
 
+/* Begins to look for the fastest settings, too, where some are named; of ways,
+ * all that are listed are known alike. */
+static QmStatus
+begin_free (Question *question,
+            const int *architectures,
+            size_t n,
+            QmError *error)
+{
+  QmPlacesOptions options = question->options;
+
+  if (options.micro_batch == 0
+      && (question->ways != NULL || !options.checkpoint))
+    return QM_OK;
+  options.checkpoint = false;
+  options.micro_batch = 0;
+  return qm_places_new (&options, architectures, n, &question->free, error);
+}
+
 /* In every place, at the level of the options. */
 static QmStatus
-predict_places (const Question *question, QmError *error)
+predict_places (Question *question, QmError *error)
 {
   int architectures[QM_PLACES_ARCHITECTURES];
   size_t n = 0;
@@ -490,6 +528,8 @@ predict_places (const Question *question, QmError *error)
         architectures[n++] = architecture;
     }
   status = qm_places_new (&question->options, architectures, n, &places, error);
+  if (status == QM_OK)
+    status = begin_free (question, architectures, n, error);
   for (size_t i = 0; i < question->n_gpus && status == QM_OK; i++)
     for (int j = 0;
          question->asked[i] && j < question->n_counts && status == QM_OK; j++)
@@ -502,6 +542,8 @@ predict_places (const Question *question, QmError *error)
                    : predict_place (question, places, &question->gpus[i],
                                     question->counts[j], error);
   qm_places_free (places);
+  qm_places_free (question->free);
+  question->free = NULL;
   return status;
 }
 

@@ -94,6 +94,7 @@ static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_RESIDUAL_TYPE] = "residual-type",
   [QM_CONSTANT_RESIDUAL_SEVERAL] = "residual-several",
   [QM_CONSTANT_RESIDUAL_RATE] = "residual-rate",
+  [QM_CONSTANT_RESIDUAL_SETTINGS] = "residual-settings",
 };
 
 static const struct

@@ -41,6 +41,10 @@
  * no element keeps others from being at work. */
 #define ROOM 256.0
 
+/* Channels of a sequence that a block of our scans goes through, as one wave
+ * after the other (kernels/cuda/scan-states.cuh). */
+#define CHANNELS 32.0
+
 /* How near to the limit of power a clock is looked for, and how often. */
 #define NEAR   1e-10
 #define LOOKED 60
@@ -177,15 +181,23 @@ traffic (const Machine *machine, const QmWorkRow *row)
     }
 }
 
-/* How much longer a product takes than if all multiprocessors were at work
- * until its end: 1 or more. */
+/* How much longer so many equal pieces take than if all multiprocessors were at
+ * work until the end: 1 or more. */
+static double
+unevenness (double pieces, double multiprocessors)
+{
+  double waves = pieces / multiprocessors;
+
+  return waves > 0 ? ceil (waves) / waves : 1;
+}
+
+/* How much longer a product takes for that. */
 static double
 waves_of (const QmSpeeds *speeds, const QmWorkRow *row)
 {
   double groups = fmax (row->groups, 1);
   double tiles =
       groups * ceil (row->rows / groups / TILE) * ceil (row->columns / TILE);
-  double waves;
 
   if (!(speeds->multiprocessors > 0) || !(tiles > 0))
     return 1;
@@ -193,8 +205,7 @@ waves_of (const QmSpeeds *speeds, const QmWorkRow *row)
     tiles *=
         fmax (floor (fmin (row->inner / PART, speeds->multiprocessors / tiles)),
               1);
-  waves = tiles / speeds->multiprocessors;
-  return ceil (waves) / waves;
+  return unevenness (tiles, speeds->multiprocessors);
 }
 
 /* What fused attention reaches on Hopper, as a share of what it reaches of long
@@ -295,13 +306,21 @@ updates_of (const QmWorkRow *row)
          / (row->op == QM_OP_SELECTIVE_SCAN ? 1 : 2);
 }
 
-/* What takes as long for each of them. */
+/* What takes as long for each of them.  Other software's scans have a block for
+ * each channel, which leaves nothing idle. */
 static double
-exponentials_of (const Machine *machine, QmOp op)
+exponentials_of (const Machine *machine, const QmWorkRow *row)
 {
-  return machine->constants[op == QM_OP_SELECTIVE_SCAN
-                                ? QM_CONSTANT_EXPONENTIALS
-                                : QM_CONSTANT_EXPONENTIALS_BACKWARD];
+  const QmSpeeds *speeds = machine->speeds;
+  double each = machine->constants[row->op == QM_OP_SELECTIVE_SCAN
+                                       ? QM_CONSTANT_EXPONENTIALS
+                                       : QM_CONSTANT_EXPONENTIALS_BACKWARD];
+
+  if (!machine->own || !(speeds->multiprocessors > 0))
+    return each;
+  return each
+         * unevenness (row->rows * ceil (row->columns / CHANNELS),
+                       speeds->multiprocessors);
 }
 
 static double
@@ -347,7 +366,7 @@ cost_of (const Machine *machine, const QmWorkRow *row)
   if (is_stream (row->op))
     cost.memory = fmax (cost.memory, row->bytes / speeds->bandwidth);
   if (is_scan (row->op))
-    cost.arithmetic = updates_of (row) * exponentials_of (machine, row->op)
+    cost.arithmetic = updates_of (row) * exponentials_of (machine, row)
                       / speeds->exponentials;
   /* Convolutions count operations, too, and are bound by what they move. */
   if (!is_product (row->op) && row->op != QM_OP_MATMUL && row->length == 0)

@@ -61,7 +61,7 @@ typedef enum QmConstant
                                    data centre's Blackwell, whose products take
                                    instructions of their own */
   QM_CONSTANT_ATTENTION_MASKED, /* and of that where kernels are given a mask
-                                   (engine/masks.h); 0: none are */
+                                   (qm_model_has_mask()); 0: none are */
   QM_CONSTANT_EXPERTS,          /* how much longer products of experts take, and
                                    how much more what brings rows to them and
                                    back moves, than in 16 bits; 0: they are */
@@ -115,12 +115,14 @@ typedef enum QmConstant
   QM_CONSTANT_SPREAD_CARDS,
   /* Standard deviations of what errors of rates of one model have in common
    * (engine/residual.h): all of them, those on one generation of GPUs, on one
-   * type, on several of one type; and of what each has for itself. */
+   * type, on several of one type; of what each has for itself; and of what
+   * other settings than a place's fastest add to that. */
   QM_CONSTANT_RESIDUAL_MODEL,
   QM_CONSTANT_RESIDUAL_GENERATION,
   QM_CONSTANT_RESIDUAL_TYPE,
   QM_CONSTANT_RESIDUAL_SEVERAL,
   QM_CONSTANT_RESIDUAL_RATE,
+  QM_CONSTANT_RESIDUAL_SETTINGS,
   QM_N_CONSTANTS
 } QmConstant;
 

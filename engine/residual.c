@@ -93,8 +93,11 @@ qm_residual_covariance (const QmLevel *level,
 static double
 variance_of (const QmLevel *level, const QmResidualPlace *place)
 {
+  const double *c = level->constants;
+
   return qm_residual_covariance (level, place, place)
-         + square (level->constants[QM_CONSTANT_RESIDUAL_RATE]);
+         + square (c[QM_CONSTANT_RESIDUAL_RATE])
+         + (place->other ? square (c[QM_CONSTANT_RESIDUAL_SETTINGS]) : 0);
 }
 
 /* Makes the lower half of K its Cholesky factor L, and what is in `a` and `b`
@@ -368,10 +371,12 @@ qm_residuals_find (const QmResiduals *residuals,
                    const QmLevel *level,
                    const char *key,
                    const QmGpu *gpu,
-                   int gpus)
+                   int gpus,
+                   bool other)
 {
-  const QmResidualPlace place = residual_place (gpu, gpus);
+  QmResidualPlace place = residual_place (gpu, gpus);
 
+  place.other = other;
   return residual_at (residuals, level, key, &place, false);
 }
 
@@ -382,7 +387,8 @@ qm_residuals_find_elsewhere (const QmResiduals *residuals,
                              const QmGpu *gpu,
                              int gpus)
 {
-  const QmResidualPlace place = residual_place (gpu, gpus);
+  QmResidualPlace place = residual_place (gpu, gpus);
 
+  place.other = true;
   return residual_at (residuals, level, key, &place, true);
 }

@@ -12,7 +12,8 @@
  *
  *   k(a, b) = model^2 + [same generation] generation^2 + [same type] type^2
  *             + [same type, several of it both] several^2
- *             + [a is b] (rate^2 + rounding^2 / 3)
+ *             + [a is b] (rate^2 + [other settings] settings^2
+ *                         + rounding^2 / 3)
  *
  * and what is expected of the error e at a place is its best linear prediction
  * from the errors that are known, with K their covariances and k those with e:
@@ -28,7 +29,11 @@
  *
  * with x what the variance that the level's interval stands for is larger than
  * k(e, e): GPUs that no rate is of are off for reasons of their own, of which
- * rates on others say nothing. */
+ * rates on others say nothing.
+ *
+ * What is known of a place is its fastest settings, and what is asked of one
+ * are mostly those, too.  Of others, as a micro-batch that somebody names, less
+ * is known: kernels that are left idle, launches. */
 
 #ifndef QM_ENGINE_RESIDUAL_H
 #define QM_ENGINE_RESIDUAL_H
@@ -44,6 +49,7 @@ typedef struct QmResidualPlace
   const char *gpu; /* id in the catalog */
   int generation;  /* compute capability; 0: not known */
   int gpus;
+  bool other; /* settings than those that are the fastest there */
 } QmResidualPlace;
 
 /* What is known of one rate. */
@@ -106,16 +112,18 @@ QmStatus qm_residuals_add (QmResiduals *residuals,
                            const QmResidualRate *rate,
                            QmError *error);
 
-/* What those of a model's key say of a place at a level.  Text of it is that of
+/* What those of a model's key say of a place at a level, and where they are
+ * not asked for its fastest settings, of `other` ones.  Text of it is that of
  * `residuals`, which may be NULL. */
 QmResidual qm_residuals_find (const QmResiduals *residuals,
                               const QmLevel *level,
                               const char *key,
                               const QmGpu *gpu,
-                              int gpus);
+                              int gpus,
+                              bool other);
 
-/* What those of other places say of it: by which what is known of this place
- * itself can be judged. */
+/* What those of other places say of it, with settings of its own: by which what
+ * is known of this place itself can be judged. */
 QmResidual qm_residuals_find_elsewhere (const QmResiduals *residuals,
                                         const QmLevel *level,
                                         const char *key,

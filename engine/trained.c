@@ -25,10 +25,9 @@ is_cuda (const QmTrained *trained)
 
 /* How it was trained beyond its level: words with '+' between them. */
 static QmStatus
-read_settings (const QmTrainingRate *rate,
-               QmPlanOptions *options,
-               QmError *error)
+read_settings (const QmTrainingRate *rate, QmTrained *trained, QmError *error)
 {
+  QmPlanOptions *options = &trained->options;
   bool naive = strcmp (rate->level, "naive") == 0, unfused = false;
   unsigned compiled =
       strcmp (rate->level, "tuned") == 0 ? QM_METHOD_COMPILE : 0;
@@ -46,6 +45,8 @@ read_settings (const QmTrainingRate *rate,
         unfused = true;
       else if (strcmp (one, "narrow") == 0)
         options->narrow = true;
+      else if (strcmp (one, "unmasked") == 0)
+        trained->unmasked = true;
       else if (!qm_sharding_parse (one, &options->sharding))
         return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                              "'%s' is no setting that is known", one);
@@ -124,7 +125,7 @@ qm_trained_read (const QmTrainingRate *rate,
   if (trained->gpu == NULL)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "there is no GPU '%s'", rate->gpu);
-  status = read_settings (rate, &trained->options, error);
+  status = read_settings (rate, trained, error);
   return status == QM_OK ? read_trained_model (rate, catalog, &trained->config,
                                                &trained->recipe, error)
                          : status;
@@ -176,6 +177,16 @@ narrow_softmax (QmWork *work)
     if (work->rows[i].op == QM_OP_SOFTMAX
         || work->rows[i].op == QM_OP_SOFTMAX_BACKWARD || work->rows[i].composed)
       work->rows[i].bytes /= 2;
+}
+
+/* What the settings of a training change in its work. */
+static void
+adapt (const QmTrained *trained, QmWork *work)
+{
+  if (trained->options.narrow)
+    narrow_softmax (work);
+  for (size_t i = 0; trained->unmasked && i < work->n; i++)
+    work->rows[i].masked = false;
 }
 
 /* Optimizer states are divided without more exchange (ZeRO 1 and 2).  Other
@@ -243,8 +254,8 @@ qm_trained_plan (QmTrained *trained, QmError *error)
   trained->fits = divided_bytes (trained, &plan->memory) <= memory;
   status = qm_work_new (plan, &trained->work, error);
   qm_plan_free (plan);
-  if (status == QM_OK && trained->options.narrow)
-    narrow_softmax (trained->work);
+  if (status == QM_OK)
+    adapt (trained, trained->work);
   return status;
 }
 
@@ -310,8 +321,8 @@ plan_ranks (const QmTrained *trained, QmWork **work, QmError *error)
   if (status == QM_OK)
     status = qm_work_new (plan, work, error);
   qm_plan_free (plan);
-  if (status == QM_OK && options.narrow)
-    narrow_softmax (*work);
+  if (status == QM_OK)
+    adapt (trained, *work);
   return status;
 }
 

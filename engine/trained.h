@@ -21,6 +21,8 @@ typedef struct QmTrained
   QmModelConfig config;
   QmRecipe recipe;       /* of one GPU's share of the batch */
   QmPlanOptions options; /* without a micro-batch: the largest that fits */
+  bool unmasked;         /* attention is given no mask: other software than
+                            Transformers makes none */
   /* What qm_trained_plan() adds. */
   QmWork *work; /* of one GPU's share; NULL: not planned */
   bool sharded; /* states are divided over the GPUs */

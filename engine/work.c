@@ -215,6 +215,11 @@ row_of (const QmOpCall *call, bool update)
     case QM_OP_ROTARY:
       row.whole = bytes_of_whole (call);
       break;
+    case QM_OP_SELECTIVE_SCAN:
+    case QM_OP_SELECTIVE_SCAN_BACKWARD:
+      row.rows = (double) (first[0] / call->attributes.width);
+      row.columns = (double) first[1];
+      break;
     default:
       break;
     }

@@ -29,7 +29,8 @@ typedef struct QmWorkRow
   double inner;         /* of a product: what is added up for one element of its
                            result; of attention: size of a head; else 0 */
   double rows, columns; /* of what a product with weights results in; of a
-                           softmax, the columns alone; else 0 */
+                           softmax, the columns alone; of a scan, sequences
+                           and channels; else 0 */
   double groups;   /* of which each has its share of the rows, with a product of
                       its own; else 0 */
   double length;   /* of attention: of the sequence; with a window, of one
@@ -45,7 +46,7 @@ typedef struct QmWorkRow
                       is sent from: bytes that a framework moves to bring it
                       there; else 0 */
   bool masked;     /* fused attention that PyTorch is given a mask for where it
-                      compiles (engine/masks.h) */
+                      compiles (qm_model_has_mask()) */
   bool rms;        /* a norm over squares */
   bool unaligned;  /* a product with weights, of a matrix whose rows are no
                       multiple of 16 bytes where nobody pads them */

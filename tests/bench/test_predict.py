@@ -843,7 +843,10 @@ class Machines(unittest.TestCase):
             self.assertEqual((line['nodes'], line['between'], line['gpus']),
                              (4, between, 32))
             days.append(line['days'])
-        self.assertEqual(days, sorted(days, reverse=True))
+        # Dividing has to be worth a twentieth, and may be on a slower network
+        # where it is not on a faster one.
+        for slower, faster in zip(days, days[1:]):
+            self.assertLess(faster, slower * 1.05)
         self.assertGreater(days[0], one['days'])
         self.assertGreater(days[-1], one['days'] / 4.2)
         self.assertLess(days[-1], one['days'] / 3.8)

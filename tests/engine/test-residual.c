@@ -22,7 +22,8 @@ static const QmLevel level = {
                  [QM_CONSTANT_RESIDUAL_GENERATION] = 0.03,
                  [QM_CONSTANT_RESIDUAL_TYPE] = 0.02,
                  [QM_CONSTANT_RESIDUAL_SEVERAL] = 0.04,
-                 [QM_CONSTANT_RESIDUAL_RATE] = 0.02 },
+                 [QM_CONSTANT_RESIDUAL_RATE] = 0.02,
+                 [QM_CONSTANT_RESIDUAL_SETTINGS] = 0.05 },
 };
 
 #define MODEL      (0.1 * 0.1)
@@ -30,6 +31,8 @@ static const QmLevel level = {
 #define TYPE       (GENERATION + 0.02 * 0.02)
 #define SEVERAL    (TYPE + 0.04 * 0.04)
 #define RATE       (0.02 * 0.02)
+#define SETTINGS   (0.05 * 0.05)
+#define WHOLE      (0.25 / 1.645 * 0.25 / 1.645) /* of the interval */
 
 static const QmResidualPlace h200 = { "h200", 90, 1 };
 static const QmResidualPlace h200s = { "h200", 90, 8 };
@@ -76,7 +79,7 @@ test_one (void)
 static void
 test_left (void)
 {
-  const double whole = 0.25 / 1.645 * 0.25 / 1.645, own = TYPE + RATE;
+  const double whole = WHOLE, own = TYPE + RATE;
 
   CHECK_NEAR (from_one (h200, h200).left, (own - TYPE * TYPE / own) / whole,
               1e-9);
@@ -173,19 +176,28 @@ test_file (const QmCatalog *catalog)
                         "m,l,tuned,h200-141gb-sxm,90,1,reported,1.3,0.1,x\n",
                    &residuals),
              QM_OK);
-  found = qm_residuals_find (residuals, &level, "k", gpu, 1);
+  found = qm_residuals_find (residuals, &level, "k", gpu, 1, false);
   CHECK_INT ((int64_t) found.rates, 1);
   CHECK_NEAR (found.error, log (1.1) * TYPE / (TYPE + RATE), 1e-9);
-  found = qm_residuals_find (residuals, &level, "l", gpu, 1);
+  CHECK_NEAR (found.left, (TYPE + RATE - TYPE * TYPE / (TYPE + RATE)) / WHOLE,
+              1e-9);
+  found = qm_residuals_find (residuals, &level, "k", gpu, 1, true);
+  CHECK_NEAR (found.error, log (1.1) * TYPE / (TYPE + RATE), 1e-9);
+  CHECK_NEAR (found.left,
+              (TYPE + RATE + SETTINGS - TYPE * TYPE / (TYPE + RATE)) / WHOLE,
+              1e-9);
+  found = qm_residuals_find (residuals, &level, "l", gpu, 1, false);
   CHECK_INT ((int64_t) found.reported, 1);
   CHECK (found.error < log (1.3) * TYPE / (TYPE + RATE));
-  CHECK_INT ((int64_t) qm_residuals_find (residuals, &level, "m", gpu, 1).rates,
-             0);
+  CHECK_INT (
+      (int64_t) qm_residuals_find (residuals, &level, "m", gpu, 1, false).rates,
+      0);
   qm_residuals_free (residuals);
   CHECK_INT (qm_residuals_load (scratch_path ("none.csv"), &residuals, &error),
              QM_OK);
-  CHECK_INT ((int64_t) qm_residuals_find (residuals, &level, "k", gpu, 1).rates,
-             0);
+  CHECK_INT (
+      (int64_t) qm_residuals_find (residuals, &level, "k", gpu, 1, false).rates,
+      0);
   qm_residuals_free (residuals);
 }
 

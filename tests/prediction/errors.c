@@ -173,10 +173,10 @@ static const struct
 } bars[] = {
   { "engine", NULL, 95, { 0.03, 0.08, 0.20 }, { 0.05, 0.10, 0.22 } },
   { "engine", "offloaded", 25, { 0.03, 0.06, 0.10 }, { 0.07, 0.10, 0.12 } },
-  { "tuned", NULL, 55, { 0.06, 0.13, 0.45 }, { 0.10, 0.22, 0.30 } },
+  { "tuned", NULL, 64, { 0.06, 0.13, 0.28 }, { 0.10, 0.22, 0.37 } },
   { "cuda", NULL, 26, { 0.06, 0.11, 0.13 }, { 0.07, 0.09, 0.10 } },
   { "eager", NULL, 40, { 0.06, 0.17, 0.39 }, { 0.10, 0.20, 0.40 } },
-  { "naive", NULL, 16, { 0.04, 0.10, 0.11 }, { 0.10, 0.22, 0.25 } },
+  { "naive", NULL, 16, { 0.04, 0.10, 0.11 }, { 0.12, 0.24, 0.26 } },
 };
 
 static bool
@@ -259,8 +259,10 @@ check_intervals (const Everything *all)
   return good;
 }
 
-/* What ran, fits by the plan, too, but for one of PyTorch (Mamba of 1.3 billion
- * parameters).  Other engines in CUDA keep states in 8 bits, or elsewhere. */
+/* What ran, fits by the plan, too, but for three of PyTorch: Mamba of 1.3
+ * billion parameters, of which flash-linear-attention keeps nothing in fp32,
+ * not even states.  Other engines in CUDA keep these in 8 bits, or elsewhere.
+ */
 static bool
 check_fits (const Everything *all)
 {
@@ -275,7 +277,7 @@ check_fits (const Everything *all)
         continue;
       *(rate->trained.fits ? &fit : &too_large) += 1;
     }
-  if (fit >= 170 && too_large <= 1)
+  if (fit >= 170 && too_large <= 3)
     return true;
   fprintf (stderr, "%d fit, %d do not\n", fit, too_large);
   return false;

@@ -135,6 +135,7 @@ freedom_of (const char *level, QmConstant constant)
     case QM_CONSTANT_RESIDUAL_TYPE:
     case QM_CONSTANT_RESIDUAL_SEVERAL:
     case QM_CONSTANT_RESIDUAL_RATE:
+    case QM_CONSTANT_RESIDUAL_SETTINGS:
       return 0;
     case QM_CONSTANT_SATURATION:
       return ours ? 0 : follows ? 0.2 : 1;

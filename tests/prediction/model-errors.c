@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define FIRST QM_CONSTANT_RESIDUAL_MODEL
-#define N     (QM_CONSTANT_RESIDUAL_RATE - FIRST + 1)
+#define N     (QM_CONSTANT_RESIDUAL_SETTINGS - FIRST + 1)
 
 /* How far a variance may be from where it begins, in e-folds, and how near to
  * it a step brings it in the end. */
@@ -52,11 +52,11 @@ not_held (const Rate *rate, const Rate *other)
 static bool
 is_known (const Rate *rate, const double *seen, size_t index)
 {
-  return !isnan (seen[index]) && is_plain (rate);
+  return (seen == NULL || !isnan (seen[index])) && is_plain (rate);
 }
 
 /* Whether no other that is known of its place is faster: predictions are of the
- * fastest settings. */
+ * fastest settings.  Without `seen`, of all. */
 static bool
 is_fastest (const Rates *rates, const double *seen, size_t at)
 {
@@ -99,6 +99,15 @@ list_known (const Rates *rates,
   return n;
 }
 
+static QmResidualPlace
+asked_of (const Rates *rates, size_t index)
+{
+  QmResidualPlace place = residual_place_of (&rates->rates[index]);
+
+  place.other = !is_fastest (rates, NULL, index);
+  return place;
+}
+
 QmResidual
 residual_of (const Rates *rates,
              const QmCalibration *calibration,
@@ -107,7 +116,7 @@ residual_of (const Rates *rates,
              size_t index)
 {
   const Rate *rate = &rates->rates[index];
-  const QmResidualPlace place = residual_place_of (rate);
+  const QmResidualPlace place = asked_of (rates, index);
   QmResidualRate known[QM_RESIDUAL_MOST];
   size_t n = list_known (rates, seen, may_tell, rate, known);
 
@@ -135,26 +144,45 @@ correct_errors (const Rates *rates,
       }
 }
 
-/* The errors of one model at a level, which are one after the other: each given
- * those before it is as likely as a normal distribution says. */
+/* How unlikely an error is, by a normal distribution, given others. */
 static double
-unlikeliness_of (const QmLevel *level, const QmResidualRate *known, size_t n)
+unlikeliness_given (const QmLevel *level,
+                    const QmResidualRate *known,
+                    size_t n,
+                    const QmResidualRate *rate)
 {
+  QmResidual before = qm_residual_from (level, known, n, &rate->place);
+  double own = level->constants[QM_CONSTANT_RESIDUAL_RATE];
+  double settings =
+      rate->place.other ? level->constants[QM_CONSTANT_RESIDUAL_SETTINGS] : 0;
+  double whole = qm_residual_covariance (level, &rate->place, &rate->place)
+                 + own * own + settings * settings;
+  double variance = whole * before.left + rate->rounding * rate->rounding / 3;
+  double off = rate->error - before.error;
+
+  return (log (variance) + off * off / variance) / 2;
+}
+
+/* Errors of one model at a level: those of fastest settings, then others. */
+typedef struct ModelErrors
+{
+  size_t begin, others, end; /* in the list */
+} ModelErrors;
+
+/* Each of fastest settings given those before it, each other given them all. */
+static double
+unlikeliness_of (const QmLevel *level,
+                 const QmResidualRate *list,
+                 const ModelErrors *model)
+{
+  const QmResidualRate *known = list + model->begin;
   double sum = 0;
 
-  for (size_t i = 0; i < n; i++)
-    {
-      QmResidual before = qm_residual_from (level, known, i, &known[i].place);
-      double own = level->constants[QM_CONSTANT_RESIDUAL_RATE];
-      double whole =
-          qm_residual_covariance (level, &known[i].place, &known[i].place)
-          + own * own;
-      double variance =
-          whole * before.left + known[i].rounding * known[i].rounding / 3;
-      double off = known[i].error - before.error;
-
-      sum += (log (variance) + off * off / variance) / 2;
-    }
+  for (size_t i = model->begin; i < model->end; i++)
+    sum += unlikeliness_given (level, known,
+                               (i < model->others ? i : model->others)
+                                   - model->begin,
+                               &list[i]);
   return sum;
 }
 
@@ -162,9 +190,33 @@ unlikeliness_of (const QmLevel *level, const QmResidualRate *known, size_t n)
 typedef struct Errors
 {
   QmResidualRate known[MAX_RATES];
-  size_t end[MAX_RATES]; /* of each model's */
+  ModelErrors of[MAX_RATES];
   size_t models;
 } Errors;
+
+/* Those of a model at places of which a faster one is known. */
+static size_t
+list_others (const Rates *rates,
+             const double *errors,
+             const Rate *of,
+             QmResidualRate *list)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < rates->n; i++)
+    {
+      const Rate *rate = &rates->rates[i];
+
+      if (!is_known (rate, errors, i) || !is_together (rate, of) || rate->held
+          || is_fastest (rates, errors, i))
+        continue;
+      list[n] = (QmResidualRate){ .place = residual_place_of (rate),
+                                  .error = errors[i],
+                                  .rounding = rate->rounding };
+      list[n++].place.other = true;
+    }
+  return n;
+}
 
 static void
 list_models (const Rates *rates,
@@ -184,8 +236,11 @@ list_models (const Rates *rates,
         first = !is_together (&rates->rates[j], rate);
       if (!first)
         continue;
+      list->of[list->models].begin = n;
       n += list_known (rates, errors, not_held, rate, &list->known[n]);
-      list->end[list->models++] = n;
+      list->of[list->models].others = n;
+      n += list_others (rates, errors, rate, &list->known[n]);
+      list->of[list->models++].end = n;
     }
 }
 
@@ -193,10 +248,9 @@ static double
 unlikeliness (const Errors *list, const QmLevel *prior, const QmLevel *level)
 {
   double sum = 0;
-  size_t begin = 0;
 
-  for (size_t i = 0; i < list->models; begin = list->end[i++])
-    sum += unlikeliness_of (level, &list->known[begin], list->end[i] - begin);
+  for (size_t i = 0; i < list->models; i++)
+    sum += unlikeliness_of (level, list->known, &list->of[i]);
   for (int k = FIRST; k < FIRST + N; k++)
     {
       double moved = 2 * log (level->constants[k] / prior->constants[k]);

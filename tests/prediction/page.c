@@ -276,6 +276,7 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_RESIDUAL_TYPE] = "… its model's on a type",
   [QM_CONSTANT_RESIDUAL_SEVERAL] = "… its model's on a number of several",
   [QM_CONSTANT_RESIDUAL_RATE] = "… the rate's own",
+  [QM_CONSTANT_RESIDUAL_SETTINGS] = "… of settings that are not the fastest",
 };
 
 static void
