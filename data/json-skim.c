@@ -212,12 +212,19 @@ copy_name (Skim *skim, const Name *name)
   *skim->out++ = ':';
 }
 
+static bool
+is_called (const Name *name, const char *wanted)
+{
+  return *wanted == *name->text
+         && strncmp (wanted, name->text, name->length) == 0
+         && wanted[name->length] == '\0';
+}
+
 static const QmJsonPart *
 find_part (const Skim *skim, const Name *name)
 {
   for (size_t i = 0; i < skim->n_parts; i++)
-    if (strncmp (skim->parts[i].name, name->text, name->length) == 0
-        && skim->parts[i].name[name->length] == '\0')
+    if (is_called (name, skim->parts[i].name))
       return &skim->parts[i];
   return NULL;
 }
@@ -226,8 +233,7 @@ static bool
 is_read (const QmJsonPart *part, const Name *name)
 {
   for (size_t i = 0; i < QM_JSON_PART_NAMES && part->read[i] != NULL; i++)
-    if (strncmp (part->read[i], name->text, name->length) == 0
-        && part->read[i][name->length] == '\0')
+    if (is_called (name, part->read[i]))
       return true;
   return false;
 }
