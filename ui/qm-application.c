@@ -115,6 +115,9 @@ open_window (QmApplication *self)
 {
   GtkWidget *window = qm_window_new (GTK_APPLICATION (self), self->settings);
 
+  /* Not before it is needed: it is being read since the start. */
+  if (qm_catalog_keeper_get (self->keeper) == NULL)
+    qm_catalog_keeper_load (self->keeper, NULL);
   if (qm_catalog_keeper_get (self->keeper) != NULL)
     {
       g_autofree char *path = qm_quote_store_default_path ();
@@ -315,6 +318,8 @@ qm_application_startup (GApplication *application)
   QmApplication *self = QM_APPLICATION (application);
   static const int signals[] = { SIGINT, SIGTERM };
 
+  /* The catalog takes as long to read as the toolkit to start. */
+  qm_catalog_keeper_load_ahead (self->keeper);
   G_APPLICATION_CLASS (qm_application_parent_class)->startup (application);
 
   gtk_window_set_default_icon_name (QM_APP_ID);
@@ -327,7 +332,6 @@ qm_application_startup (GApplication *application)
 
   g_signal_connect_object (self->keeper, "failed", G_CALLBACK (failed_cb), self,
                            G_CONNECT_SWAPPED);
-  qm_catalog_keeper_load (self->keeper, NULL);
 }
 
 static void

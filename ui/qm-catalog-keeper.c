@@ -14,7 +14,18 @@ struct _QmCatalogKeeper
   GObject parent_instance;
 
   QmCatalog *catalog; /* NULL: none yet */
+  GThread *ahead;     /* of load_ahead(); NULL: nothing is read */
 };
+
+/* What is read, and what came of it. */
+typedef struct
+{
+  gboolean found;
+  char shipped[PATH_MAX];
+  char user[PATH_MAX]; /* empty: there is none */
+  QmCatalog *catalog;  /* NULL: it cannot be read */
+  QmError error;
+} Load;
 
 enum
 {
@@ -43,27 +54,51 @@ check (const QmCatalog *catalog, const char *directory, QmError *error)
   return FALSE;
 }
 
+/* Asks the environment, which others may be changing: in the thread that
+ * draws.  (transfer full) */
+static Load *
+load_new (void)
+{
+  Load *load = g_new0 (Load, 1);
+
+  load->found = qm_data_dir (load->shipped, sizeof load->shipped);
+  if (!qm_user_data_dir (load->user, sizeof load->user))
+    load->user[0] = '\0';
+  return load;
+}
+
+/* In any thread. */
+static gpointer
+read_files (gpointer data)
+{
+  Load *load = data;
+
+  if (load->found
+      && qm_catalog_load (load->shipped,
+                          load->user[0] != '\0' ? load->user : NULL,
+                          &load->catalog, &load->error)
+             != QM_OK)
+    load->catalog = NULL;
+  return load;
+}
+
 /* NULL: it cannot be read.  (transfer full) */
 static QmCatalog *
-read_files (QmError *error)
+take_load (Load *load, QmError *error)
 {
-  char shipped[PATH_MAX];
-  char user[PATH_MAX];
-  QmCatalog *catalog = NULL;
+  g_autofree Load *done = load;
 
-  if (!qm_data_dir (shipped, sizeof shipped))
+  if (!done->found)
     {
       qm_error_set (error, QM_STATUS_NOT_FOUND, NULL, 0, 0, "%s",
                     _ ("the directory of the catalog was not found"));
       return NULL;
     }
-  if (qm_catalog_load (shipped,
-                       qm_user_data_dir (user, sizeof user) ? user : NULL,
-                       &catalog, error)
-          == QM_OK
-      && check (catalog, shipped, error))
-    return catalog;
-  qm_catalog_free (catalog);
+  if (done->catalog == NULL)
+    *error = done->error;
+  else if (check (done->catalog, done->shipped, error))
+    return done->catalog;
+  qm_catalog_free (done->catalog);
   return NULL;
 }
 
@@ -79,6 +114,15 @@ text_of_failure (const QmError *error)
   return g_utf8_make_valid (text, -1);
 }
 
+void
+qm_catalog_keeper_load_ahead (QmCatalogKeeper *self)
+{
+  g_return_if_fail (QM_IS_CATALOG_KEEPER (self));
+  g_return_if_fail (self->ahead == NULL);
+
+  self->ahead = g_thread_new ("catalog", read_files, load_new ());
+}
+
 gboolean
 qm_catalog_keeper_load (QmCatalogKeeper *self, QmError *error)
 {
@@ -88,7 +132,10 @@ qm_catalog_keeper_load (QmCatalogKeeper *self, QmError *error)
 
   g_return_val_if_fail (QM_IS_CATALOG_KEEPER (self), FALSE);
 
-  catalog = read_files (&why);
+  catalog = take_load (self->ahead != NULL
+                           ? g_thread_join (g_steal_pointer (&self->ahead))
+                           : read_files (load_new ()),
+                       &why);
   if (catalog != NULL)
     {
       qm_catalog_keeper_take (self, catalog);
@@ -132,7 +179,12 @@ qm_catalog_keeper_new (void)
 static void
 qm_catalog_keeper_finalize (GObject *object)
 {
-  qm_catalog_free (QM_CATALOG_KEEPER (object)->catalog);
+  QmCatalogKeeper *self = QM_CATALOG_KEEPER (object);
+  QmError why = { 0 };
+
+  if (self->ahead != NULL)
+    qm_catalog_free (take_load (g_thread_join (self->ahead), &why));
+  qm_catalog_free (self->catalog);
   G_OBJECT_CLASS (qm_catalog_keeper_parent_class)->finalize (object);
 }
 

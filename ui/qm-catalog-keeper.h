@@ -31,6 +31,10 @@ G_DECLARE_FINAL_TYPE (
 /* Has no catalog yet.  (transfer full) */
 QmCatalogKeeper *qm_catalog_keeper_new (void);
 
+/* Begins to read the files in another thread, while something else is to be
+ * done; the next qm_catalog_keeper_load() takes what that finds. */
+void qm_catalog_keeper_load_ahead (QmCatalogKeeper *self);
+
 /* Reads the shipped and the user's files as they are now.  FALSE, with the
  * reason in *error (nullable), where that fails or leaves nothing to advise on.
  */

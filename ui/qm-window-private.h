@@ -33,9 +33,11 @@ struct _QmWindow
   QmQuoteBook *book;   /* NULL: no quotes are kept */
   QmPriceWatch *watch; /* likewise */
   gboolean opened;     /* the book has been read once */
-  QmQuotesPage *quotes;
+  AdwBin *quotes_bin;
+  QmQuotesPage *quotes;    /* in it; NULL: nobody has looked there yet */
   QmBenchSession *session; /* NULL: nothing is measured here */
-  QmMachinePage *machine;
+  AdwBin *machine_bin;
+  QmMachinePage *machine; /* in it; NULL: nobody has looked there yet */
   AdwViewStackPage *machine_page;
   GtkWidget *total_cost; /* weak; NULL: not open */
   GtkWidget *published;  /* the same */

@@ -368,6 +368,37 @@ shows (QmWindow *self, const char *page)
          == 0;
 }
 
+static void show_plots_cb (QmWindow *self);
+
+/* Pages that the first frame does not show are made when somebody looks: the
+ * start would wait for their widgets, and again for the measures of those. */
+
+static void
+make_quotes (QmWindow *self)
+{
+  if (self->quotes != NULL)
+    return;
+  self->quotes = QM_QUOTES_PAGE (qm_quotes_page_new (self->book, self->watch));
+  qm_quotes_page_set_advisor (self->quotes, self->advisor);
+  adw_bin_set_child (self->quotes_bin, GTK_WIDGET (self->quotes));
+}
+
+static void
+make_machine (QmWindow *self)
+{
+  g_autoptr (QmLocalMachine) machine = NULL;
+
+  if (self->machine != NULL)
+    return;
+  machine = qm_local_machine_new ();
+  self->machine =
+      QM_MACHINE_PAGE (qm_machine_page_new (self->keeper, machine,
+                                            self->session, self->settings));
+  g_signal_connect_object (self->machine, "show-plots",
+                           G_CALLBACK (show_plots_cb), self, G_CONNECT_SWAPPED);
+  adw_bin_set_child (self->machine_bin, GTK_WIDGET (self->machine));
+}
+
 /* The side bar and the plots are the advisor's. */
 static void
 page_changed_cb (QmWindow *self)
@@ -375,9 +406,13 @@ page_changed_cb (QmWindow *self)
   if (self->advisor != NULL)
     gtk_widget_set_visible (self->sidebar_button, shows (self, "advisor"));
   if (shows (self, "quotes"))
-    gtk_widget_child_focus (GTK_WIDGET (self->quotes), GTK_DIR_TAB_FORWARD);
+    {
+      make_quotes (self);
+      gtk_widget_child_focus (GTK_WIDGET (self->quotes), GTK_DIR_TAB_FORWARD);
+    }
   else if (shows (self, "machine"))
     {
+      make_machine (self);
       adw_view_stack_page_set_needs_attention (self->machine_page, FALSE);
       qm_machine_page_focus (self->machine);
     }
@@ -400,9 +435,8 @@ qm_window_open_quotes (QmWindow *self, const char *path)
                            G_CONNECT_SWAPPED);
   qm_store_bar_set_book (self->store_bar, self->book);
   self->watch = qm_price_watch_new (self->book, self->settings);
-  self->quotes = QM_QUOTES_PAGE (qm_quotes_page_new (self->book, self->watch));
-  qm_quotes_page_set_advisor (self->quotes, self->advisor);
-  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->quotes),
+  self->quotes_bin = ADW_BIN (adw_bin_new ());
+  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->quotes_bin),
                                     "quotes", _ ("Quotes"));
   adw_view_stack_page_set_icon_name (page, "x-office-document-symbolic");
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.import-quotes", TRUE);
@@ -485,22 +519,16 @@ finished_cb (QmWindow *self)
 void
 qm_window_open_machine (QmWindow *self)
 {
-  g_autoptr (QmLocalMachine) machine = qm_local_machine_new ();
-
   g_return_if_fail (QM_IS_WINDOW (self));
-  g_return_if_fail (self->advisor != NULL && self->machine == NULL);
+  g_return_if_fail (self->advisor != NULL && self->session == NULL);
 
   self->session = qm_bench_session_new (self->keeper);
-  self->machine =
-      QM_MACHINE_PAGE (qm_machine_page_new (self->keeper, machine,
-                                            self->session, self->settings));
-  g_signal_connect_object (self->machine, "show-plots",
-                           G_CALLBACK (show_plots_cb), self, G_CONNECT_SWAPPED);
   qm_window_watch_results (self);
   g_signal_connect_object (self->session, "finished", G_CALLBACK (finished_cb),
                            self, G_CONNECT_SWAPPED);
+  self->machine_bin = ADW_BIN (adw_bin_new ());
   self->machine_page =
-      adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->machine),
+      adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->machine_bin),
                                  "machine", _ ("This Machine"));
   adw_view_stack_page_set_icon_name (self->machine_page, "computer-symbolic");
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", TRUE);

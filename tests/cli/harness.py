@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import shutil
 import socket
 import struct
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 PROGRAM = ""
 CATALOG = ""
@@ -200,6 +202,15 @@ class CommandLineTest(unittest.TestCase):
 
 
 MACHINE_ID = "0123456789abcdef0123456789abcdef"
+
+
+def pdf_objects(data):
+    """The objects of a PDF that can be read, those too that Cairo 1.18 packs
+    into streams."""
+    packed = re.findall(rb"/Type /ObjStm\b.*?stream\r?\n(.*?)endstream", data,
+                        re.DOTALL)
+    return b"\n".join([data] + [zlib.decompressobj().decompress(stream)
+                                for stream in packed])
 
 
 def machine():

@@ -46,19 +46,10 @@ def svg_size(data):
                  for key in ("width", "height"))
 
 
-def pdf_objects(data):
-    """The objects of a PDF that can be read, those too that Cairo 1.18 packs
-    into streams."""
-    packed = re.findall(rb"/Type /ObjStm\b.*?stream\r?\n(.*?)endstream", data,
-                        re.DOTALL)
-    return b"\n".join([data] + [zlib.decompressobj().decompress(stream)
-                                for stream in packed])
-
-
 def pdf_size(data):
     assert data[:5] == b"%PDF-" and data.rstrip().endswith(b"%%EOF")
     box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]",
-                    pdf_objects(data))
+                    harness.pdf_objects(data))
     return tuple(round(float(side)) for side in box.groups())
 
 
@@ -106,7 +97,7 @@ class PlotTest(harness.CommandLineTest):
             with self.subTest(form=form):
                 self.assertIn("Overall cost (USD), Pythia (1B): ", summary)
                 self.assertIn(headline, summary)
-        self.assertIn(b"/Subject", pdf_objects(self.draw("words.pdf",
+        self.assertIn(b"/Subject", harness.pdf_objects(self.draw("words.pdf",
                                                          *limits)))
 
     def files(self):

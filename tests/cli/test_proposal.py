@@ -14,6 +14,10 @@ import harness
 
 ASK = ("--runs", "pythia-1b=3,vit-large=2", "--room", "any", "--budget", "400k",
        "--currency", "EUR", "--tax", "20")
+YEARS = {"two": "pythia-1b=3,vit-large=2",
+         "nine": "convnext-xlarge=1,mamba-2.8b=2,pythia-160m=3,"
+                 "pythia-1b=1,pythia-2.8b=2,pythia-410m=3,"
+                 "pythia-6.9b=1,roberta-large=2,vit-large=3"}
 DAYS = 5 * 365
 SHIPPED = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..",
                                        "data"))
@@ -150,8 +154,7 @@ class ProposalTest(harness.CommandLineTest):
                 data = file.read()
             self.assertTrue(data.startswith(begin), name)
             if name == "p.pdf":
-                self.assertIn(len(re.findall(rb"/Type /Page\b(?!s)", data)),
-                              (0, 2, 3, 4))
+                self.assertIn(self.count_pages(data), (2, 3, 4))
             if name == "p.tex":
                 plain = re.sub(rb"\\[{}]", b"", data)
                 self.assertEqual(plain.count(b"{"), plain.count(b"}"))
@@ -159,13 +162,32 @@ class ProposalTest(harness.CommandLineTest):
                     self.assertEqual(data.count(b"\\begin{%s}" % part),
                                      data.count(b"\\end{%s}" % part))
 
+    @staticmethod
+    def count_pages(pdf):
+        return len(re.findall(rb"/Type /Page\b(?!s)",
+                              harness.pdf_objects(pdf)))
+
+    def test_pages(self):
+        """Two to four, of two models and of nine, in both languages and on
+        both papers."""
+        for name, year in YEARS.items():
+            for language, paper, width in (("en", "letter", b"612"),
+                                           ("de", "a4", b"595")):
+                with self.subTest(name=name, language=language):
+                    self.run_in("proposal", "--runs", year, "--room", "any",
+                                "--currency", "EUR", "--tax", "19", "--page",
+                                paper, "-o", self.path("p.pdf"), "--force",
+                                env={"LC_ALL": "de_DE.utf8",
+                                     "LANGUAGE": language})
+                    with open(self.path("p.pdf"), "rb") as file:
+                        data = file.read()
+                    self.assertIn(self.count_pages(data), (2, 3, 4))
+                    self.assertRegex(harness.pdf_objects(data),
+                                     rb"/MediaBox \[ ?0 0 " + width)
+
     @unittest.skipUnless(shutil.which("pdflatex"), "there is no pdflatex")
     def test_latex(self):
-        runs = ("pythia-1b=3,vit-large=2",
-                "convnext-xlarge=1,mamba-2.8b=2,pythia-160m=3,"
-                "pythia-1b=1,pythia-2.8b=2,pythia-410m=3,"
-                "pythia-6.9b=1,roberta-large=2,vit-large=3")
-        for name, year in zip(("two", "nine"), runs):
+        for name, year in YEARS.items():
             for language in ("en", "de"):
                 with self.subTest(name=name, language=language):
                     paper = f"{name}-{language}.tex"

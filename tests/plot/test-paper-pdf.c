@@ -77,6 +77,24 @@ test_long (void)
   g_assert_cmpuint (count_pages (paper, QM_PAGE_A4), >=, 4);
 }
 
+/* What reads a document aloud finds its headings, its tables and their heads,
+ * as far as Cairo writes them. */
+static void
+test_tags (void)
+{
+  g_autoptr (QmPaper) paper = make_paper (5);
+  g_autoptr (GBytes) bytes =
+      qm_paper_to_pdf (paper, QM_PAGE_A4, NULL, NULL, NULL);
+  g_autoptr (GString) objects = pdf_objects (bytes);
+
+  g_assert_cmpuint (pdf_count (objects, "/StructTreeRoot"), >=, 1);
+  g_assert_cmpuint (pdf_count (objects, "/S /H1"), ==, 1);
+  g_assert_cmpuint (pdf_count (objects, "/S /Table"), ==, 1);
+  g_assert_cmpuint (pdf_count (objects, "/S /TR"), >=, 5);
+  g_assert_cmpuint (pdf_count (objects, "/S /TH"), >=, 1);
+  g_assert_cmpuint (pdf_count (objects, "/S /TD"), >=, 4);
+}
+
 /* Nothing, and a cell that is higher than a page. */
 static void
 test_extremes (void)
@@ -101,6 +119,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/paper-pdf/pages", test_pages);
   g_test_add_func ("/paper-pdf/long", test_long);
+  g_test_add_func ("/paper-pdf/tags", test_tags);
   g_test_add_func ("/paper-pdf/extremes", test_extremes);
   return g_test_run ();
 }

@@ -251,6 +251,25 @@ test_sign (void)
       "\"1.234,50 €\";0,5\n", "\"1,234.50\";0.5\n");
 }
 
+/* What is elsewhere is not fetched, as a part or as an entity. */
+static void
+test_elsewhere (void)
+{
+  static const char declared[] =
+      "<!DOCTYPE w [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>"
+      "<workbook xmlns='" MAIN "'>&x;</workbook>";
+  ZipPart entity[] = { { "[Content_Types].xml", "<Types/>", -1, 0, FALSE },
+                       { "xl/workbook.xml", declared, -1, 0, TRUE } };
+
+  assert_refused (zip_make (entity, 2), QM_READ_ERROR_MALFORMED, "DOCTYPE");
+  /* The part that it names is there. */
+  assert_refused (make_book (&(Book){
+                      .sheets = { "<sheetData><row><c><v>1</v></c></row>"
+                                  "</sheetData>" },
+                      .target = "sheet0.xml' TargetMode='External' Other='" }),
+                  QM_READ_ERROR_NO_QUOTE, "Nothing is written");
+}
+
 static void
 test_refused (void)
 {
@@ -373,6 +392,7 @@ main (int argc, char **argv)
   g_test_add_func ("/workbook/cells", test_cells);
   g_test_add_func ("/workbook/hidden", test_hidden);
   g_test_add_func ("/workbook/sign", test_sign);
+  g_test_add_func ("/workbook/elsewhere", test_elsewhere);
   g_test_add_func ("/workbook/refused", test_refused);
   g_test_add_func ("/workbook/harmed", test_harmed);
   g_test_add_func ("/workbook/sheets", test_sheets);

@@ -8,6 +8,7 @@
 #include "data/catalog.h"
 #include "tests/ui/folder.h"
 #include "ui/machine/qm-bench-session.h"
+#include "ui/machine/qm-forecaster.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -188,6 +189,49 @@ test_gone (Fixture *f, gconstpointer data)
   plan (f, models);
 }
 
+static gboolean
+keep_busy_cb (gpointer data)
+{
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+turn_for (gint64 microseconds)
+{
+  for (gint64 end = g_get_monotonic_time () + microseconds;
+       g_get_monotonic_time () < end;)
+    g_main_context_iteration (NULL, FALSE);
+}
+
+/* Nothing is asked while there is something to show; that it will be is known
+ * at once, and what is forgotten before is never asked. */
+static void
+test_quiet_moment (void)
+{
+  g_autoptr (QmForecaster) forecaster = qm_forecaster_new ();
+  guint n_changed = 0, limit;
+  guint busy = g_idle_add (keep_busy_cb, NULL);
+
+  g_signal_connect (forecaster, "changed", G_CALLBACK (count_cb), &n_changed);
+  g_assert_false (qm_forecasts_is_pending (qm_forecaster_get (forecaster)));
+  qm_forecaster_ask (forecaster, "pythia-1b", "free-lunch", "all", "1");
+  g_assert_true (qm_forecasts_is_pending (qm_forecaster_get (forecaster)));
+  turn_for (G_USEC_PER_SEC);
+  g_assert_cmpuint (n_changed, ==, 0);
+  g_source_remove (busy);
+  limit = g_timeout_add (LIMIT, too_late_cb, NULL);
+  while (n_changed == 0)
+    g_main_context_iteration (NULL, TRUE);
+  g_source_remove (limit);
+  g_assert_false (qm_forecasts_is_pending (qm_forecaster_get (forecaster)));
+
+  qm_forecaster_ask (forecaster, "pythia-160m", "free-lunch", "all", "1");
+  qm_forecaster_forget (forecaster);
+  turn_for (G_USEC_PER_SEC);
+  g_assert_cmpuint (n_changed, ==, 1);
+  g_assert_false (qm_forecasts_is_pending (qm_forecaster_get (forecaster)));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -204,6 +248,7 @@ main (int argc, char **argv)
   ADD ("unpredicted", test_unpredicted);
   ADD ("gone", test_gone);
 #undef ADD
+  g_test_add_func ("/bench-forecast/quiet-moment", test_quiet_moment);
   status = g_test_run ();
   remove_folder (home);
   return status;

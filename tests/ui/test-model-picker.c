@@ -17,6 +17,7 @@ new_picker (void)
       g_object_ref_sink (g_object_new (QM_TYPE_MODEL_PICKER, NULL));
 
   qm_model_picker_set_catalog (picker, widgets_catalog (), defaults);
+  widgets_settle (); /* the list is filled after what is shown */
 
   return picker;
 }
@@ -284,6 +285,10 @@ test_groups (void)
                                     &catalog, NULL),
                    ==, QM_OK);
   qm_model_picker_set_catalog (picker, catalog, defaults);
+  g_assert_cmpuint (widgets_count (picker, QM_TYPE_MODEL_ROW), ==, 0);
+  assert_selected (picker, "pythia-1b");
+  assert_summary (picker, "Pythia (1B)");
+  widgets_settle ();
   shown = list_rows (picker);
   g_assert_true (g_str_has_prefix (
       shown, "[Your Own] mine [Trained Today] later newer "

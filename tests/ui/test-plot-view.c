@@ -467,6 +467,34 @@ test_grid (void)
   g_assert_finalize_object (G_OBJECT (grid));
 }
 
+static double
+text_size_with (Fixture *fixture, const char *font, int dpi)
+{
+  g_object_set (gtk_settings_get_default (), "gtk-font-name", font,
+                "gtk-xft-dpi", dpi, NULL);
+  widgets_settle ();
+  gtk_test_widget_wait_for_draw (fixture->window);
+  return fixture->view->theme.font_size;
+}
+
+/* The desktop's size of text is that of the plot, too. */
+static void
+test_text_size (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *font = NULL;
+  double usual;
+  int dpi;
+
+  g_object_get (gtk_settings_get_default (), "gtk-font-name", &font,
+                "gtk-xft-dpi", &dpi, NULL);
+  usual = text_size_with (fixture, "Sans 11", 96 * 1024);
+  g_assert_cmpfloat_with_epsilon (
+      text_size_with (fixture, "Sans 11", 144 * 1024), 1.5 * usual, 0.01);
+  g_assert_cmpfloat_with_epsilon (
+      text_size_with (fixture, "Sans 22", 96 * 1024), 2 * usual, 0.01);
+  text_size_with (fixture, font, dpi);
+}
+
 #define ADD(name, function) \
   g_test_add ("/plot-view/" name, Fixture, NULL, set_up, function, tear_down)
 
@@ -485,6 +513,7 @@ main (int argc, char **argv)
   ADD ("zoom-stays", test_zoom_stays);
   ADD ("topic-goes", test_topic_goes);
   ADD ("picture", test_picture);
+  ADD ("text-size", test_text_size);
   g_test_add_func ("/plot-grid/views", test_grid);
   return g_test_run ();
 }

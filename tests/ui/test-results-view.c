@@ -365,6 +365,58 @@ test_print (Fixture *fixture, gconstpointer data)
   g_remove (path);
 }
 
+static float
+top_of (gpointer widget, gpointer within)
+{
+  graphene_point_t origin = GRAPHENE_POINT_INIT (0, 0), top;
+
+  g_assert_true (gtk_widget_compute_point (widget, within, &origin, &top));
+  return top.y;
+}
+
+/* The first line that says what to buy. */
+static GtkWidget *
+find_headline (Fixture *fixture)
+{
+  for (guint i = 0;; i++)
+    {
+      GtkWidget *label = widgets_find (fixture->view, GTK_TYPE_LABEL, i);
+
+      if (gtk_widget_get_mapped (label)
+          && g_str_has_prefix (gtk_label_get_text (GTK_LABEL (label)), "Buy "))
+        return label;
+    }
+}
+
+/* Nobody scrolls past plots to an answer, of a model, of several, of a year. */
+static void
+test_answer_above (Fixture *fixture, gconstpointer data)
+{
+  static const char *const several[] = { "pythia-160m", "pythia-1b",
+                                         "vit-large", NULL };
+  GtkWidget *plots = widgets_find (fixture->view, QM_TYPE_PLOT_GRID, 0);
+
+  for (guint i = 0; i < 3; i++)
+    {
+      GtkWidget *headline;
+
+      if (i == 1)
+        g_object_set (fixture->advisor, "models", several, NULL);
+      if (i == 2)
+        {
+          qm_advisor_add_run (fixture->advisor, "pythia-1b", 3);
+          qm_advisor_add_run (fixture->advisor, "vit-large", 10);
+          g_object_set (fixture->advisor, "portfolio", TRUE, NULL);
+        }
+      widgets_settle ();
+      gtk_test_widget_wait_for_draw (fixture->window);
+      headline = find_headline (fixture);
+      g_assert_cmpfloat (top_of (headline, fixture->view)
+                             + gtk_widget_get_height (headline),
+                         <=, top_of (plots, fixture->view));
+    }
+}
+
 #define ADD(name, function) \
   g_test_add ("/results-view/" name, Fixture, NULL, set_up, function, tear_down)
 
@@ -382,5 +434,6 @@ main (int argc, char **argv)
   ADD ("axes", test_axes);
   ADD ("select-everywhere", test_select_everywhere);
   ADD ("print", test_print);
+  ADD ("answer-above", test_answer_above);
   return g_test_run ();
 }

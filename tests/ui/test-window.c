@@ -43,6 +43,13 @@ open_window (GSettings *settings)
 }
 
 static void
+show_page (GtkWidget *window, const char *name)
+{
+  gtk_widget_activate_action (window, "win.show-page", "s", name);
+  widgets_settle ();
+}
+
+static void
 close_window (GtkWidget *window)
 {
   g_object_add_weak_pointer (G_OBJECT (window), (gpointer *) &window);
@@ -249,6 +256,8 @@ test_catalog_everywhere (void)
   qm_window_open_machine (QM_WINDOW (window));
   gtk_window_present (GTK_WINDOW (window));
   gtk_test_widget_wait_for_draw (window);
+  show_page (window, "quotes");
+  show_page (window, "machine");
   page = widgets_find (window, QM_TYPE_MACHINE_PAGE, 0);
   g_assert_true (lists (page, "Pythia (160M)"));
   g_assert_false (lists (page, "New Model"));
@@ -308,6 +317,7 @@ test_own_files (void)
   g_assert_nonnull (strstr (gtk_label_get_text (text), rules));
   g_assert_nonnull (strstr (gtk_label_get_text (text), parts));
   g_assert_nonnull (strstr (gtk_label_get_text (text), mappings));
+  show_page (window, "quotes");
   quotes = widgets_find (window, QM_TYPE_QUOTES_PAGE, 0);
   g_assert_cmpstr (gtk_stack_get_visible_child_name (
                        widgets_find (quotes, GTK_TYPE_STACK, 0)),
@@ -332,6 +342,7 @@ test_store_everywhere (void)
       g_build_filename (g_getenv ("XDG_DATA_HOME"), "foreign.sqlite", NULL);
   GtkWidget *window = qm_window_new (GTK_APPLICATION (application), NULL);
   GtkWidget *bar = widgets_find (window, QM_TYPE_STORE_BAR, 0);
+  gpointer quotes;
 
   g_assert_cmpint (g_mkdir_with_parents (g_getenv ("XDG_DATA_HOME"), 0700), ==,
                    0);
@@ -346,9 +357,13 @@ test_store_everywhere (void)
               "do not count"));
   g_assert_true (
       gtk_widget_get_mapped (widgets_find (window, QM_TYPE_ADVISOR_PAGE, 0)));
-  gtk_widget_activate_action (window, "win.show-page", "s", "quotes");
-  widgets_settle ();
+  show_page (window, "quotes");
   g_assert_true (gtk_widget_get_mapped (bar));
+  /* The page came after the book had failed. */
+  quotes = widgets_find (window, QM_TYPE_QUOTES_PAGE, 0);
+  g_assert_cmpstr (gtk_stack_get_visible_child_name (
+                       widgets_find (quotes, GTK_TYPE_STACK, 0)),
+                   ==, "failed");
   close_window (window);
   g_unlink (path);
 }
@@ -372,6 +387,62 @@ test_catalog_gone (void)
   g_assert_true (qm_catalog_keeper_get (keeper) == catalog);
   g_assert_true (qm_advisor_get_catalog (advisor_of (window)) == catalog);
   widgets_settle ();
+  close_window (window);
+}
+
+/* What is begun to be read ahead is taken once, with the folders of then. */
+static void
+test_catalog_ahead (void)
+{
+  g_autoptr (QmCatalogKeeper) keeper = qm_catalog_keeper_new ();
+  g_autoptr (QmCatalogKeeper) other = qm_catalog_keeper_new ();
+  QmError error = { 0 };
+
+  qm_catalog_keeper_load_ahead (keeper);
+  qm_catalog_keeper_load_ahead (other); /* and not taken */
+  g_assert_null (qm_catalog_keeper_get (keeper));
+  g_setenv ("QUARTERMASTER_DATA_DIR", "/nonexistent", TRUE);
+  g_assert_true (qm_catalog_keeper_load (keeper, &error));
+  g_assert_nonnull (
+      qm_catalog_model (qm_catalog_keeper_get (keeper), "pythia-160m"));
+  g_assert_false (qm_catalog_keeper_load (keeper, &error));
+
+  qm_catalog_keeper_load_ahead (keeper);
+  g_setenv ("QUARTERMASTER_DATA_DIR", g_getenv ("QM_TEST_DATA_DIR"), TRUE);
+  g_assert_false (qm_catalog_keeper_load (keeper, &error));
+  g_assert_cmpint (error.status, ==, QM_STATUS_NOT_FOUND);
+  g_assert_true (qm_catalog_keeper_load (keeper, &error));
+}
+
+/* Pages that nobody looks at cost the start nothing. */
+static void
+test_pages_when_shown (void)
+{
+  GtkWidget *window = qm_window_new (GTK_APPLICATION (application), NULL);
+  gpointer quotes, machine;
+
+  qm_window_open_catalog (QM_WINDOW (window), widgets_keeper ());
+  qm_window_open_quotes (QM_WINDOW (window), QM_QUOTE_STORE_IN_MEMORY);
+  qm_window_open_machine (QM_WINDOW (window));
+  gtk_window_present (GTK_WINDOW (window));
+  gtk_test_widget_wait_for_draw (window);
+  widgets_settle ();
+  g_assert_cmpuint (widgets_count (window, QM_TYPE_QUOTES_PAGE), ==, 0);
+  g_assert_cmpuint (widgets_count (window, QM_TYPE_MACHINE_PAGE), ==, 0);
+
+  show_page (window, "quotes");
+  quotes = widgets_find (window, QM_TYPE_QUOTES_PAGE, 0);
+  g_assert_true (gtk_widget_get_mapped (quotes));
+  g_assert_cmpuint (widgets_count (window, QM_TYPE_MACHINE_PAGE), ==, 0);
+  show_page (window, "machine");
+  machine = widgets_find (window, QM_TYPE_MACHINE_PAGE, 0);
+  g_assert_true (gtk_widget_get_mapped (machine));
+
+  show_page (window, "advisor");
+  show_page (window, "quotes");
+  g_assert_true (widgets_find (window, QM_TYPE_QUOTES_PAGE, 0) == quotes);
+  g_assert_true (widgets_find (window, QM_TYPE_MACHINE_PAGE, 0) == machine);
+  g_assert_cmpuint (widgets_count (window, QM_TYPE_QUOTES_PAGE), ==, 1);
   close_window (window);
 }
 
@@ -498,6 +569,8 @@ main (int argc, char **argv)
   g_test_add_func ("/window/catalog-again", test_catalog_again);
   g_test_add_func ("/window/catalog-everywhere", test_catalog_everywhere);
   g_test_add_func ("/window/catalog-gone", test_catalog_gone);
+  g_test_add_func ("/window/catalog-ahead", test_catalog_ahead);
+  g_test_add_func ("/window/pages-when-shown", test_pages_when_shown);
   g_test_add_func ("/window/own-files", test_own_files);
   g_test_add_func ("/window/store-everywhere", test_store_everywhere);
   g_test_add_func ("/window/failure", test_failure);

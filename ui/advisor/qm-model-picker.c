@@ -22,7 +22,9 @@ struct _QmModelPicker
   GtkWidget *all_button;
   GtkWidget *one_button;
 
-  GPtrArray *rows; /* of QmModelRow, in the order of the list */
+  GPtrArray *models; /* of const QmModel, in the order of the list */
+  GPtrArray *rows;   /* of QmModelRow, of the same; none until it is filled */
+  guint fill_source;
   GStrv selected;
   GStrv defaults;
   gboolean updating; /* the rows are being set from the selection */
@@ -53,14 +55,14 @@ sync_widgets (QmModelPicker *self)
   g_autofree char *label = NULL;
 
   self->updating = TRUE;
-  for (guint i = 0; i < self->rows->len; i++)
+  for (guint i = 0; i < self->models->len; i++)
     {
-      QmModelRow *row = self->rows->pdata[i];
-      const QmModel *model = qm_model_row_get_model (row);
+      const QmModel *model = self->models->pdata[i];
       gboolean checked =
           contains ((const char *const *) self->selected, model->id);
 
-      qm_model_row_set_checked (row, checked);
+      if (i < self->rows->len)
+        qm_model_row_set_checked (self->rows->pdata[i], checked);
       if (checked && n == 1)
         summary = g_strdup (model->name);
     }
@@ -76,7 +78,7 @@ sync_widgets (QmModelPicker *self)
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->button),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
 
-  gtk_widget_set_sensitive (self->all_button, n < self->rows->len);
+  gtk_widget_set_sensitive (self->all_button, n < self->models->len);
   gtk_widget_set_sensitive (self->one_button, n > 1);
   gtk_widget_set_visible (
       self->reset_button,
@@ -108,9 +110,9 @@ known_ids (QmModelPicker *self, const char *const *ids)
 {
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
 
-  for (guint i = 0; i < self->rows->len; i++)
+  for (guint i = 0; i < self->models->len; i++)
     {
-      const QmModel *model = qm_model_row_get_model (self->rows->pdata[i]);
+      const QmModel *model = self->models->pdata[i];
 
       if (contains (ids, model->id))
         g_strv_builder_add (builder, model->id);
@@ -167,39 +169,60 @@ row_checked_cb (QmModelPicker *self)
     }
 }
 
-void
-qm_model_picker_set_catalog (QmModelPicker *self,
-                             const QmCatalog *catalog,
-                             const char *const *defaults)
+static void
+fill_model_list (QmModelPicker *self)
 {
-  g_autoptr (GPtrArray) sorted = NULL;
-
-  g_return_if_fail (QM_IS_MODEL_PICKER (self));
-  g_return_if_fail (catalog != NULL);
-
-  for (guint i = 0; i < self->rows->len; i++)
-    gtk_list_box_remove (GTK_LIST_BOX (self->list), self->rows->pdata[i]);
-  g_ptr_array_set_size (self->rows, 0);
-
-  sorted = qm_models_sorted (catalog);
-  for (guint i = 0; i < sorted->len; i++)
+  g_clear_handle_id (&self->fill_source, g_source_remove);
+  if (self->rows->len > 0)
+    return;
+  for (guint i = 0; i < self->models->len; i++)
     {
-      GtkWidget *row = qm_model_row_new (sorted->pdata[i]);
+      GtkWidget *row = qm_model_row_new (self->models->pdata[i]);
 
-      qm_models_mark_row (GTK_LIST_BOX_ROW (row), sorted->pdata[i]);
+      qm_models_mark_row (GTK_LIST_BOX_ROW (row), self->models->pdata[i]);
       g_signal_connect_object (row, "notify::checked",
                                G_CALLBACK (row_checked_cb), self,
                                G_CONNECT_SWAPPED);
       gtk_list_box_append (GTK_LIST_BOX (self->list), row);
       g_ptr_array_add (self->rows, row);
     }
+  sync_widgets (self);
+}
+
+static gboolean
+fill_models_cb (gpointer data)
+{
+  QmModelPicker *self = data;
+
+  self->fill_source = 0;
+  fill_model_list (self);
+  return G_SOURCE_REMOVE;
+}
+
+void
+qm_model_picker_set_catalog (QmModelPicker *self,
+                             const QmCatalog *catalog,
+                             const char *const *defaults)
+{
+  g_return_if_fail (QM_IS_MODEL_PICKER (self));
+  g_return_if_fail (catalog != NULL);
+
+  for (guint i = 0; i < self->rows->len; i++)
+    gtk_list_box_remove (GTK_LIST_BOX (self->list), self->rows->pdata[i]);
+  g_ptr_array_set_size (self->rows, 0);
+  g_ptr_array_unref (self->models);
+  self->models = qm_models_sorted (catalog);
+  /* No frame waits for a list that nobody has opened. */
+  if (self->fill_source == 0)
+    self->fill_source =
+        g_idle_add_full (G_PRIORITY_LOW, fill_models_cb, self, NULL);
 
   g_clear_pointer (&self->defaults, g_strfreev);
   self->defaults = known_ids (self, defaults);
   if (self->defaults[0] != NULL)
     take_selected (self, g_strdupv (self->defaults));
-  else if (sorted->len > 0)
-    select_only (self, ((const QmModel *) sorted->pdata[0])->id);
+  else if (self->models->len > 0)
+    select_only (self, ((const QmModel *) self->models->pdata[0])->id);
 }
 
 void
@@ -207,6 +230,7 @@ qm_model_picker_open (QmModelPicker *self)
 {
   g_return_if_fail (QM_IS_MODEL_PICKER (self));
 
+  fill_model_list (self);
   gtk_menu_button_popup (GTK_MENU_BUTTON (self->button));
 }
 
@@ -222,6 +246,7 @@ models_reset_cb (QmModelPicker *self)
 static void
 popover_show_cb (QmModelPicker *self)
 {
+  fill_model_list (self);
   gtk_widget_grab_focus (self->search_entry);
 }
 
@@ -324,9 +349,9 @@ select_all_cb (QmModelPicker *self)
 {
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
 
-  for (guint i = 0; i < self->rows->len; i++)
+  for (guint i = 0; i < self->models->len; i++)
     g_strv_builder_add (builder,
-                        qm_model_row_get_model (self->rows->pdata[i])->id);
+                        ((const QmModel *) self->models->pdata[i])->id);
   take_selected (self, g_strv_builder_end (builder));
 }
 
@@ -339,10 +364,19 @@ select_one_cb (QmModelPicker *self)
 }
 
 static void
+qm_model_picker_dispose (GObject *object)
+{
+  g_clear_handle_id (&QM_MODEL_PICKER (object)->fill_source, g_source_remove);
+
+  G_OBJECT_CLASS (qm_model_picker_parent_class)->dispose (object);
+}
+
+static void
 qm_model_picker_finalize (GObject *object)
 {
   QmModelPicker *self = QM_MODEL_PICKER (object);
 
+  g_clear_pointer (&self->models, g_ptr_array_unref);
   g_clear_pointer (&self->rows, g_ptr_array_unref);
   g_clear_pointer (&self->selected, g_strfreev);
   g_clear_pointer (&self->defaults, g_strfreev);
@@ -391,6 +425,7 @@ qm_model_picker_class_init (QmModelPickerClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
+  object_class->dispose = qm_model_picker_dispose;
   object_class->finalize = qm_model_picker_finalize;
   object_class->get_property = qm_model_picker_get_property;
   object_class->set_property = qm_model_picker_set_property;
@@ -432,6 +467,7 @@ qm_model_picker_class_init (QmModelPickerClass *klass)
 static void
 qm_model_picker_init (QmModelPicker *self)
 {
+  self->models = g_ptr_array_new ();
   self->rows = g_ptr_array_new ();
   self->selected = g_new0 (char *, 1);
   gtk_widget_init_template (GTK_WIDGET (self));

@@ -14,6 +14,7 @@ struct _QmForecaster
   GHashTable *asked;         /* char*: what was asked, or will be */
   GQueue waiting;            /* Ask */
   GCancellable *cancellable; /* of what is under way; NULL: nothing */
+  guint begin_source;        /* the first question waits for a quiet moment */
 };
 
 enum
@@ -91,6 +92,18 @@ ask_next (QmForecaster *self)
                         ask);
 }
 
+/* After the frame that shows the answer without it, which at the start is the
+ * first: where there are few processors, both would take longer. */
+static gboolean
+begin_cb (gpointer data)
+{
+  QmForecaster *self = data;
+
+  self->begin_source = 0;
+  ask_next (self);
+  return G_SOURCE_REMOVE;
+}
+
 void
 qm_forecaster_ask (QmForecaster *self,
                    const char *model,
@@ -115,8 +128,9 @@ qm_forecaster_ask (QmForecaster *self,
   ask->gpu = g_strdup (gpu);
   ask->counts = g_strdup (counts);
   g_queue_push_tail (&self->waiting, ask);
-  if (self->cancellable == NULL)
-    ask_next (self);
+  qm_forecasts_set_pending (self->forecasts, TRUE);
+  if (self->cancellable == NULL && self->begin_source == 0)
+    self->begin_source = g_idle_add_full (G_PRIORITY_LOW, begin_cb, self, NULL);
 }
 
 QmForecasts *
@@ -133,6 +147,7 @@ end (QmForecaster *self)
   if (self->cancellable != NULL)
     g_cancellable_cancel (self->cancellable);
   g_clear_object (&self->cancellable);
+  g_clear_handle_id (&self->begin_source, g_source_remove);
   g_queue_clear_full (&self->waiting, (GDestroyNotify) ask_free);
   g_hash_table_remove_all (self->asked);
 }

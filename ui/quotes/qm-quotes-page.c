@@ -312,14 +312,19 @@ set_watch (QmQuotesPage *self, QmPriceWatch *watch)
 static void
 set_book (QmQuotesPage *self, QmQuoteBook *book)
 {
+  const char *const *problems = qm_quote_book_get_problems (book);
+
   self->book = g_object_ref (book);
   g_signal_connect_object (book, "failed", G_CALLBACK (failed_cb), self,
                            G_CONNECT_SWAPPED);
   qm_quote_list_set_book (self->list, book);
   g_signal_connect_object (book, "changed", G_CALLBACK (page_of_quotes_cb),
                            self, G_CONNECT_SWAPPED);
+  /* The book may be older than the page. */
   if (qm_quote_book_get_index (book) != NULL)
     page_of_quotes_cb (self);
+  else if (problems[0] != NULL)
+    failed_cb (self, problems[0]);
 }
 
 GtkWidget *
