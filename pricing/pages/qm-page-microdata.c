@@ -31,14 +31,8 @@ typedef enum
   SCOPE_OTHER
 } Scope;
 
-static const char *const offer_types[] = { "Offer", "AggregateOffer", NULL };
-static const char *const specification_types[] = { "PriceSpecification",
-                                                   "UnitPriceSpecification",
-                                                   "CompoundPriceSpecification",
-                                                   NULL };
-static const char *const list_types[] = { "ItemList", "OfferCatalog",
-                                          "SearchResultsPage", "CollectionPage",
-                                          NULL };
+static const char *const specification_types[] =
+    QM_PAGE_LIST (QM_EACH_TYPE_SPECIFICATION);
 
 /* Whether one of the words of an attribute is among the names. */
 static gboolean
@@ -55,6 +49,14 @@ has_word (const char *words, const char *const *names)
 static Scope
 scope_of (const xmlNode *node)
 {
+  static const struct
+  {
+    const char *const *types;
+    Scope scope;
+  } scopes[] = { { qm_page_product_types, SCOPE_PRODUCT },
+                 { qm_page_offer_types, SCOPE_OFFER },
+                 { specification_types, SCOPE_SPECIFICATION },
+                 { qm_page_list_types, SCOPE_LIST } };
   const char *type = qm_page_attribute (node, "itemtype");
   gboolean is_scope = qm_page_attribute (node, "itemscope") != NULL;
 
@@ -62,14 +64,9 @@ scope_of (const xmlNode *node)
     type = qm_page_attribute (node, "typeof");
   if (type == NULL)
     return is_scope ? SCOPE_OTHER : SCOPE_NONE;
-  if (has_word (type, qm_page_product_types))
-    return SCOPE_PRODUCT;
-  if (has_word (type, offer_types))
-    return SCOPE_OFFER;
-  if (has_word (type, specification_types))
-    return SCOPE_SPECIFICATION;
-  if (has_word (type, list_types))
-    return SCOPE_LIST;
+  for (guint i = 0; i < G_N_ELEMENTS (scopes); i++)
+    if (has_word (type, scopes[i].types))
+      return scopes[i].scope;
   return SCOPE_OTHER;
 }
 
@@ -79,24 +76,23 @@ property_of (const xmlNode *node)
 {
   const char *name = qm_page_attribute (node, "itemprop");
 
-  if (name == NULL)
-    {
-      name = qm_page_attribute (node, "property");
-      if (name != NULL
-          && (g_str_has_prefix (name, "og:")
-              || g_str_has_prefix (name, "product:")
-              || g_str_has_prefix (name, "twitter:")))
-        return NULL;
-    }
-  return name;
+  if (name != NULL)
+    return name;
+  name = qm_page_attribute (node, "property");
+  return name == NULL || g_str_has_prefix (name, "og:")
+                 || g_str_has_prefix (name, "product:")
+                 || g_str_has_prefix (name, "twitter:")
+             ? NULL
+             : name;
 }
 
+/* FALSE where it is NULL. */
 static gboolean
 is_property (const char *property, const char *name)
 {
   const char *const names[] = { name, NULL };
 
-  return has_word (property, names);
+  return property != NULL && has_word (property, names);
 }
 
 /* The value of a property.  (transfer full) (nullable) */
@@ -126,34 +122,30 @@ value_of (const xmlNode *node)
   return qm_page_node_text (node, 500);
 }
 
-/* A price may stand as text among words, or split into elements. */
+/* A price may stand as text among words, or split into elements.
+ *
+ * other: (out): another reading, as qm_page_parse_price() has it. */
 static void
-set_price (QmStatedPrice *price, const xmlNode *node, gint64 *micros_out)
+set_price (QmStatedPrice *price,
+           const xmlNode *node,
+           gint64 *micros,
+           gint64 *other)
 {
   const char *content = qm_page_attribute (node, "content");
   char currency[4];
-  gint64 micros, other = QM_AMOUNT_UNSTATED;
+  gint64 read;
 
   if (content == NULL || *content == '\0')
     content = qm_page_attribute (node, "data-price");
-  if (content != NULL && *content != '\0'
-      && qm_page_parse_price (content, &micros, &other, currency))
-    ;
-  else if (!qm_page_scan_one (node, &micros, currency))
-    return;
-  *micros_out = micros;
-  if (micros_out == &price->micros)
-    price->other_micros = other;
+  if (!qm_page_parse_price (content, &read, other, currency))
+    {
+      *other = QM_AMOUNT_UNSTATED;
+      if (!qm_page_scan_one (node, &read, currency))
+        return;
+    }
+  *micros = read;
   if (price->currency[0] == '\0')
     memcpy (price->currency, currency, 4);
-}
-
-static void
-set_microdata_currency (QmStatedPrice *price, const xmlNode *node)
-{
-  g_autofree char *value = value_of (node);
-
-  qm_stated_price_set_currency (price, value);
 }
 
 static void
@@ -168,37 +160,31 @@ read_offer_property (QmStatedPrice *price,
                      const xmlNode *node,
                      const char *property)
 {
-  if (is_property (property, "price"))
+  gint64 unused;
+
+  if (is_property (property, "price") || is_property (property, "lowPrice"))
     {
       if (price->micros == QM_AMOUNT_UNSTATED)
-        set_price (price, node, &price->micros);
-    }
-  else if (is_property (property, "lowPrice"))
-    {
-      if (price->micros == QM_AMOUNT_UNSTATED)
-        set_price (price, node, &price->micros);
+        set_price (price, node, &price->micros, &price->other_micros);
     }
   else if (is_property (property, "highPrice"))
-    set_price (price, node, &price->high_micros);
-  else if (is_property (property, "priceCurrency"))
-    set_microdata_currency (price, node);
-  else if (is_property (property, "availability"))
-    {
-      g_autofree char *value = value_of (node);
-
-      if (price->availability == QM_AVAILABILITY_UNSTATED)
-        price->availability = qm_page_parse_availability (value);
-    }
-  else if (is_property (property, "priceValidUntil"))
-    {
-      g_autofree char *value = value_of (node);
-
-      price->valid_until = qm_page_parse_date (value);
-    }
+    set_price (price, node, &price->high_micros, &unused);
   else if (is_property (property, "seller"))
     set_once (&price->seller, node);
   else if (is_property (property, "sku"))
     set_once (&price->sku, node);
+  else
+    {
+      g_autofree char *value = value_of (node);
+
+      if (is_property (property, "priceCurrency"))
+        qm_stated_price_set_currency (price, value);
+      else if (is_property (property, "priceValidUntil"))
+        price->valid_until = qm_page_parse_date (value);
+      else if (is_property (property, "availability")
+               && price->availability == QM_AVAILABILITY_UNSTATED)
+        price->availability = qm_page_parse_availability (value);
+    }
 }
 
 static void
@@ -324,7 +310,7 @@ read_scope (Reader *reader,
       read_offer_property (price, node, property);
       g_hash_table_add (reader->inside, node);
     }
-  else if (property != NULL && scope != SCOPE_SPECIFICATION
+  else if (scope != SCOPE_SPECIFICATION
            && (is_property (property, "price")
                || is_property (property, "lowPrice")))
     {
@@ -337,11 +323,8 @@ read_scope (Reader *reader,
     }
   else if (property != NULL)
     read_product_property (product, node, property);
-  if (scope == SCOPE_OTHER && property == NULL)
-    return;
-  if (scope == SCOPE_OTHER && !is_property (property, "offers"))
-    return;
-  read_children (reader, product, price, node, depth);
+  if (scope != SCOPE_OTHER || is_property (property, "offers"))
+    read_children (reader, product, price, node, depth);
 }
 
 /* Currency and availability that stand beside a price instead of in its
@@ -359,8 +342,6 @@ read_loose (QmStatedProduct *product, const xmlNode *top)
     {
       const char *property = property_of (node);
 
-      if (property == NULL)
-        continue;
       if ((price->currency[0] == '\0'
            && is_property (property, "priceCurrency"))
           || (price->availability == QM_AVAILABILITY_UNSTATED
@@ -374,11 +355,11 @@ is_listed (const xmlNode *node)
 {
   const char *property = property_of (node);
 
-  if (property != NULL
-      && (is_property (property, "isRelatedTo")
-          || is_property (property, "isSimilarTo")
-          || is_property (property, "isAccessoryOrSparePartFor")
-          || is_property (property, "itemListElement")))
+  static const char *const away[] = { "isRelatedTo", "isSimilarTo",
+                                      "isAccessoryOrSparePartFor",
+                                      "itemListElement", NULL };
+
+  if (property != NULL && has_word (property, away))
     return TRUE;
   for (const xmlNode *up = node->parent; up != NULL; up = up->parent)
     if (up->type == XML_ELEMENT_NODE && scope_of (up) == SCOPE_LIST
@@ -404,23 +385,16 @@ add_product (Reader *reader, xmlNode *node)
 static void
 read_stray (Reader *reader, xmlNode *node)
 {
-  const char *property = property_of (node);
-  QmStatedProduct *product;
-
   if (g_hash_table_contains (reader->inside, node))
     return;
   if (scope_of (node) == SCOPE_OFFER)
-    {
-      product = add_product (reader, node);
-      read_offer (reader, product, node, 0);
-    }
-  else if (property != NULL && is_property (property, "price"))
+    read_offer (reader, add_product (reader, node), node, 0);
+  else if (is_property (property_of (node), "price"))
     {
       QmStatedPrice *price = qm_stated_price_new ();
 
-      product = add_product (reader, node);
-      g_ptr_array_add (product->prices, price);
-      set_price (price, node, &price->micros);
+      g_ptr_array_add (add_product (reader, node)->prices, price);
+      set_price (price, node, &price->micros, &price->other_micros);
     }
 }
 

@@ -3,29 +3,21 @@
 #include "pricing/pages/qm-page-scan.h"
 
 #include "data/money.h"
+#include "pricing/words-currencies.h"
 
 #include <string.h>
 
 #define DECIMAL_MARK '\x1e' /* in a cleaned run, between elements */
 #define DIGITS_MAX   12
 
-/* Words for currencies in running text, besides signs and codes. */
+/* Words for currencies in running text, besides signs and codes; an empty code
+ * for those that may mean several. */
+#define NAME(word, tells) { word, #tells },
 static const struct
 {
   const char *word;
-  const char *code;
-} words[] = {
-  { "euros", "EUR" }, { "euro", "EUR" },   { "Euro", "EUR" },
-  { "Euros", "EUR" }, { "EURO", "EUR" },   { "kn", "HRK" },
-  { "Kn", "HRK" },    { "din", "RSD" },    { "din.", "RSD" },
-  { "DIN", "RSD" },   { "đ", "VND" },      { "тг", "KZT" },
-  { "тг.", "KZT" },   { "рублей", "RUB" }, { "dollars", "" },
-  { "rupees", "" },   { "Kčs", "CZK" },    { "lv.", "BGN" },
-  { "р", "" },        { "₤", "" },         { "Euro.", "EUR" },
-  { "dh", "" },       { "Dh", "" },        { "DH", "MAD" },
-  { "Br", "" },       { "DT", "TND" },     { "руб.", "" },
-  { "Bs", "" },
-};
+  char code[4];
+} words[] = { QM_EACH_NAME (NAME) };
 
 typedef struct
 {
@@ -170,6 +162,13 @@ skip_groups (const char *text, gsize start, gsize i, char *separator)
   return i;
 }
 
+static void
+append_decimals (GString *digits, const char *decimals, gsize n)
+{
+  g_string_append_c (digits, '.');
+  g_string_append_len (digits, decimals, (gssize) n);
+}
+
 /* Reads a number at `start` into whole and decimal digits; the end of it, or 0
  * where it is none. */
 static gsize
@@ -188,8 +187,7 @@ read_number (const char *text, gsize start, GString *digits)
     return 0;
   if (text[i] == DECIMAL_MARK)
     {
-      g_string_append_c (digits, '.');
-      g_string_append_len (digits, text + i + 1, 2);
+      append_decimals (digits, text + i + 1, 2);
       i += 3;
     }
   else if ((text[i] == '.' || text[i] == ',') && text[i] != separator)
@@ -197,8 +195,7 @@ read_number (const char *text, gsize start, GString *digits)
       n = count_digits (text, i + 1);
       if (n >= 1 && n <= 4 && (n <= 2 || text[i] == '.'))
         {
-          g_string_append_c (digits, '.');
-          g_string_append_len (digits, text + i + 1, (gssize) n);
+          append_decimals (digits, text + i + 1, n);
           i += n + 1;
         }
       else if (n == 0 && (text[i + 1] == '-' || text[i + 1] == '='))
@@ -236,8 +233,7 @@ name_currency (const char *token, gsize n, QmScannedAmount *amount)
           break;
       if (i == G_N_ELEMENTS (words))
         return FALSE;
-      memset (amount->currency, 0, 4);
-      memcpy (amount->currency, words[i].code, strlen (words[i].code));
+      memcpy (amount->currency, words[i].code, 4);
     }
   memcpy (amount->sign, name, n + 1);
   return TRUE;
@@ -320,8 +316,7 @@ take_cents (const Scanner *s, QmScannedAmount *amount, GString *digits)
 
   if (strchr (digits->str, '.') == NULL && count_digits (s->text, i) == 2)
     {
-      g_string_append_c (digits, '.');
-      g_string_append_len (digits, s->text + i, 2);
+      append_decimals (digits, s->text + i, 2);
       amount->end += 2;
     }
 }
@@ -441,19 +436,11 @@ qm_page_scan (const char *run, char **cleaned)
 static gboolean
 is_struck (const xmlNode *node)
 {
-  const char *class = qm_page_attribute (node, "class");
-  const char *style = qm_page_attribute (node, "style");
+  static const char *const classes[] = { "old-price", "price-old", "oldprice",
+                                         "strike", NULL };
 
-  if (qm_page_is (node, "del") || qm_page_is (node, "s")
-      || qm_page_is (node, "strike"))
-    return TRUE;
-  if (style != NULL && strstr (style, "line-through") != NULL)
-    return TRUE;
-  return class != NULL
-         && (strstr (class, "old-price") != NULL
-             || strstr (class, "price-old") != NULL
-             || strstr (class, "oldprice") != NULL
-             || strstr (class, "strike") != NULL);
+  return qm_page_is_struck (node) || qm_page_is_styled_struck (node)
+         || qm_page_holds_any (qm_page_attribute (node, "class"), classes);
 }
 
 /* Raised, or called what the decimals are called. */
@@ -471,10 +458,7 @@ is_decimals (const xmlNode *node)
     {
       const char *at = strstr (class, names[i]);
 
-      if (at != NULL && strstr (class, "center") != NULL
-          && at == strstr (class, "center"))
-        continue;
-      if (at != NULL)
+      if (at != NULL && !g_str_has_prefix (at, "center"))
         return TRUE;
     }
   return FALSE;
@@ -501,10 +485,8 @@ qm_page_scan_run (const xmlNode *node, gsize max)
 
   while (at != NULL && run->len < max && nodes++ < QM_PAGE_TEXT_NODES_MAX)
     {
-      gboolean skip =
-          qm_page_is (at, "script") || qm_page_is (at, "style")
-          || qm_page_is (at, "noscript")
-          || (at != node && at->type == XML_ELEMENT_NODE && is_struck (at));
+      gboolean skip = qm_page_is_code (at) || qm_page_is (at, "noscript")
+                      || (at != node && is_struck (at));
 
       if (at->type == XML_TEXT_NODE && at->content != NULL)
         qm_page_scan_append (run, at);

@@ -2,6 +2,8 @@
 
 #include "pricing/pages/qm-page-text.h"
 
+#include "pricing/words-encodings.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,62 +11,12 @@
 
 /* Labels of the encodings that browsers know (WHATWG Encoding Standard, section
  * 4.2), and their names for iconv.  No other name reaches iconv. */
+#define ENCODING(label, name) { label, #name },
 static const struct
 {
   const char *label;
   const char *name;
-} encodings[] = {
-  { "utf-8", "UTF-8" },
-  { "utf8", "UTF-8" },
-  { "utf-16", "UTF-16LE" },
-  { "utf-16le", "UTF-16LE" },
-  { "utf-16be", "UTF-16BE" },
-  { "us-ascii", "CP1252" },
-  { "ascii", "CP1252" },
-  { "iso-8859-1", "CP1252" },
-  { "iso8859-1", "CP1252" },
-  { "latin1", "CP1252" },
-  { "windows-1252", "CP1252" },
-  { "cp1252", "CP1252" },
-  { "iso-8859-2", "ISO-8859-2" },
-  { "iso-8859-3", "ISO-8859-3" },
-  { "iso-8859-4", "ISO-8859-4" },
-  { "iso-8859-5", "ISO-8859-5" },
-  { "iso-8859-6", "ISO-8859-6" },
-  { "iso-8859-7", "ISO-8859-7" },
-  { "iso-8859-8", "ISO-8859-8" },
-  { "iso-8859-9", "CP1254" },
-  { "iso-8859-10", "ISO-8859-10" },
-  { "iso-8859-13", "ISO-8859-13" },
-  { "iso-8859-14", "ISO-8859-14" },
-  { "iso-8859-15", "ISO-8859-15" },
-  { "iso-8859-16", "ISO-8859-16" },
-  { "windows-1250", "CP1250" },
-  { "windows-1251", "CP1251" },
-  { "cp1251", "CP1251" },
-  { "windows-1253", "CP1253" },
-  { "windows-1254", "CP1254" },
-  { "windows-1255", "CP1255" },
-  { "windows-1256", "CP1256" },
-  { "windows-1257", "CP1257" },
-  { "windows-1258", "CP1258" },
-  { "windows-874", "CP874" },
-  { "tis-620", "CP874" },
-  { "koi8-r", "KOI8-R" },
-  { "koi8-u", "KOI8-U" },
-  { "ibm866", "IBM866" },
-  { "macintosh", "MACINTOSH" },
-  { "gb2312", "GB18030" },
-  { "gbk", "GB18030" },
-  { "gb18030", "GB18030" },
-  { "big5", "BIG5-HKSCS" },
-  { "euc-jp", "EUC-JP" },
-  { "shift_jis", "CP932" },
-  { "shift-jis", "CP932" },
-  { "sjis", "CP932" },
-  { "euc-kr", "CP949" },
-  { "ks_c_5601-1987", "CP949" },
-};
+} encodings[] = { QM_EACH_ENCODING (ENCODING) };
 
 static const char *
 find_encoding (const char *label, gsize length)
