@@ -15,8 +15,9 @@
 typedef struct
 {
   QmPage *page;
-  GHashTable *nodes; /* @id to json_t, borrowed */
-  guint budget;      /* objects that may still be looked at */
+  QmStatedProduct *product; /* that is being read */
+  GHashTable *nodes;        /* @id to json_t, borrowed */
+  guint budget;             /* objects that may still be looked at */
 } Reader;
 
 /* (transfer none) (nullable) */
@@ -240,38 +241,35 @@ set_ld_range (QmStatedPrice *price, json_t *offer)
 }
 
 static void
-read_offers (Reader *reader,
-             QmStatedProduct *product,
-             json_t *value,
-             guint depth)
+read_offers (Reader *reader, json_t *value, guint depth)
 {
+  GPtrArray *prices = reader->product->prices;
   QmStatedPrice *price;
-  guint before = product->prices->len;
+  guint before = prices->len;
   json_t *one, *nested;
   size_t i;
 
   value = resolve (reader, value);
-  if (depth > 6 || product->prices->len >= QM_PAGE_ITEMS_MAX
-      || reader->budget == 0)
+  if (depth > 6 || prices->len >= QM_PAGE_ITEMS_MAX || reader->budget == 0)
     return;
   reader->budget--;
   json_array_foreach (value, i, one)
   {
-    read_offers (reader, product, one, depth + 1);
+    read_offers (reader, one, depth + 1);
   }
   if (!json_is_object (value))
     return;
   nested = member (value, "offers");
   if (nested != NULL)
     {
-      read_offers (reader, product, nested, depth + 1);
-      for (guint j = before; j < product->prices->len; j++)
+      read_offers (reader, nested, depth + 1);
+      for (guint j = before; j < prices->len; j++)
         {
-          price = g_ptr_array_index (product->prices, j);
+          price = g_ptr_array_index (prices, j);
           if (price->currency[0] == '\0')
             set_ld_currency (price, value);
         }
-      if (product->prices->len > before)
+      if (prices->len > before)
         return;
     }
   price = qm_stated_price_new ();
@@ -283,24 +281,25 @@ read_offers (Reader *reader,
   set_ld_range (price, value);
   if (is_beside (value))
     price->micros = QM_AMOUNT_UNSTATED;
-  g_ptr_array_add (product->prices, price);
+  g_ptr_array_add (prices, price);
 }
 
 static void
-read_variants (Reader *reader, QmStatedProduct *product, json_t *value)
+read_variants (Reader *reader, json_t *value)
 {
+  GPtrArray *prices = reader->product->prices;
   json_t *one;
   size_t i;
 
   value = resolve (reader, value);
   if (json_is_object (value))
     {
-      guint before = product->prices->len;
+      guint before = prices->len;
 
-      read_offers (reader, product, member (value, "offers"), 0);
-      for (guint j = before; j < product->prices->len; j++)
+      read_offers (reader, member (value, "offers"), 0);
+      for (guint j = before; j < prices->len; j++)
         {
-          QmStatedPrice *price = g_ptr_array_index (product->prices, j);
+          QmStatedPrice *price = g_ptr_array_index (prices, j);
 
           if (price->sku == NULL)
             price->sku = member_text (value, "sku");
@@ -314,7 +313,7 @@ read_variants (Reader *reader, QmStatedProduct *product, json_t *value)
   {
     one = resolve (reader, one);
     if (json_is_object (one))
-      read_variants (reader, product, one);
+      read_variants (reader, one);
   }
 }
 
@@ -324,13 +323,14 @@ read_product (Reader *reader, json_t *object, gboolean listed)
   QmStatedProduct *product =
       qm_page_add_product (reader->page, QM_PAGE_JSON_LD);
 
+  reader->product = product;
   product->listed = listed;
   product->name = member_text (object, "name");
   product->sku = either_text (object, "sku", "productID");
   product->mpn = member_text (object, "mpn");
   product->url = member_text (object, "url");
-  read_offers (reader, product, member (object, "offers"), 0);
-  read_variants (reader, product, member (object, "hasVariant"));
+  read_offers (reader, member (object, "offers"), 0);
+  read_variants (reader, member (object, "hasVariant"));
 }
 
 /* Members that lead to other products than the page's. */
@@ -361,12 +361,8 @@ walk_object (Reader *reader, json_t *object, gboolean listed, guint depth)
 
       if (json_is_object (item) && member (item, "offers") == NULL)
         {
-          QmStatedProduct *product;
-
           read_product (reader, item, listed);
-          product = g_ptr_array_index (reader->page->products,
-                                       reader->page->products->len - 1);
-          read_offers (reader, product, object, 0);
+          read_offers (reader, object, 0);
         }
       return;
     }
@@ -442,16 +438,11 @@ read_script (xmlNode *script, GPtrArray *all, gsize *rest)
     g_ptr_array_add (all, json_incref (g_ptr_array_index (values, i)));
 }
 
-static void
-decref (gpointer data)
-{
-  json_decref (data);
-}
-
 void
 qm_page_read_json_ld (QmPage *page)
 {
-  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (decref);
+  g_autoptr (GPtrArray) values =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) json_decref);
   g_autoptr (GHashTable) nodes = g_hash_table_new (g_str_hash, g_str_equal);
   Reader reader = { .page = page, .nodes = nodes, .budget = OBJECTS_MAX };
   xmlNode *top = xmlDocGetRootElement (page->doc);

@@ -16,8 +16,9 @@
 typedef struct
 {
   QmPage *page;
-  GHashTable *ids;    /* of elements, borrowed; made when first needed */
-  GHashTable *inside; /* prices that belong to an item */
+  QmStatedProduct *product; /* that is being read */
+  GHashTable *ids;          /* of elements, borrowed; made when first needed */
+  GHashTable *inside;       /* prices that belong to an item */
   guint budget;
 } Reader;
 
@@ -202,11 +203,8 @@ read_product_property (QmStatedProduct *product,
     set_once (&product->url, node);
 }
 
-static void read_scope (Reader *reader,
-                        QmStatedProduct *product,
-                        QmStatedPrice *price,
-                        xmlNode *node,
-                        guint depth);
+static void
+read_scope (Reader *reader, QmStatedPrice *price, xmlNode *node, guint depth);
 
 static xmlNode *
 find_id (Reader *reader, const char *id)
@@ -230,9 +228,8 @@ find_id (Reader *reader, const char *id)
 
 static void
 read_references (Reader *reader,
-                 QmStatedProduct *product,
                  QmStatedPrice *price,
-                 const xmlNode *node,
+                 xmlNode *node,
                  guint depth)
 {
   const char *words = qm_page_attribute (node, "itemref");
@@ -246,50 +243,40 @@ read_references (Reader *reader,
       xmlNode *other = *list[i] != '\0' ? find_id (reader, list[i]) : NULL;
 
       if (other != NULL)
-        read_scope (reader, product, price, other, depth + 50);
+        read_scope (reader, price, other, depth + 50);
     }
 }
 
 static void
-read_children (Reader *reader,
-               QmStatedProduct *product,
-               QmStatedPrice *price,
-               const xmlNode *node,
-               guint depth)
+read_children (Reader *reader, QmStatedPrice *price, xmlNode *node, guint depth)
 {
   for (xmlNode *child = node->children; child != NULL; child = child->next)
     if (child->type == XML_ELEMENT_NODE)
-      read_scope (reader, product, price, child, depth + 1);
+      read_scope (reader, price, child, depth + 1);
 }
 
 static void
-read_offer (Reader *reader,
-            QmStatedProduct *product,
-            xmlNode *node,
-            guint depth)
+read_offer (Reader *reader, xmlNode *node, guint depth)
 {
-  guint before = product->prices->len;
+  GPtrArray *prices = reader->product->prices;
+  guint before = prices->len;
   QmStatedPrice *price;
 
   if (before >= QM_PAGE_ITEMS_MAX)
     return;
   price = qm_stated_price_new ();
-  g_ptr_array_add (product->prices, price);
-  read_children (reader, product, price, node, depth);
-  read_references (reader, product, price, node, depth);
+  g_ptr_array_add (prices, price);
+  read_children (reader, price, node, depth);
+  read_references (reader, price, node, depth);
   /* One that only holds others. */
-  if (price->micros == QM_AMOUNT_UNSTATED && product->prices->len > before + 1)
-    g_ptr_array_remove_index (product->prices, before);
+  if (price->micros == QM_AMOUNT_UNSTATED && prices->len > before + 1)
+    g_ptr_array_remove_index (prices, before);
 }
 
 /* An element within an item, which may be one of its properties, or an item of
  * its own. */
 static void
-read_scope (Reader *reader,
-            QmStatedProduct *product,
-            QmStatedPrice *price,
-            xmlNode *node,
-            guint depth)
+read_scope (Reader *reader, QmStatedPrice *price, xmlNode *node, guint depth)
 {
   const char *property = property_of (node);
   Scope scope = scope_of (node);
@@ -300,7 +287,7 @@ read_scope (Reader *reader,
   if (scope == SCOPE_OFFER)
     {
       g_hash_table_add (reader->inside, node);
-      read_offer (reader, product, node, depth);
+      read_offer (reader, node, depth);
       return;
     }
   if (scope == SCOPE_PRODUCT || scope == SCOPE_LIST)
@@ -319,12 +306,12 @@ read_scope (Reader *reader,
       /* A price of the product itself, without an offer around it. */
       read_offer_property (own, node, property);
       g_hash_table_add (reader->inside, node);
-      g_ptr_array_add (product->prices, own);
+      g_ptr_array_add (reader->product->prices, own);
     }
   else if (property != NULL)
-    read_product_property (product, node, property);
+    read_product_property (reader->product, node, property);
   if (scope != SCOPE_OTHER || is_property (property, "offers"))
-    read_children (reader, product, price, node, depth);
+    read_children (reader, price, node, depth);
 }
 
 /* Currency and availability that stand beside a price instead of in its
@@ -378,6 +365,7 @@ add_product (Reader *reader, xmlNode *node)
                         : QM_PAGE_RDFA);
 
   product->node = node;
+  reader->product = product;
   return product;
 }
 
@@ -388,7 +376,10 @@ read_stray (Reader *reader, xmlNode *node)
   if (g_hash_table_contains (reader->inside, node))
     return;
   if (scope_of (node) == SCOPE_OFFER)
-    read_offer (reader, add_product (reader, node), node, 0);
+    {
+      add_product (reader, node);
+      read_offer (reader, node, 0);
+    }
   else if (is_property (property_of (node), "price"))
     {
       QmStatedPrice *price = qm_stated_price_new ();
@@ -426,8 +417,8 @@ qm_page_read_microdata (QmPage *page)
         QmStatedProduct *product = add_product (&reader, node);
 
         product->listed = is_listed (node);
-        read_children (&reader, product, NULL, node, 0);
-        read_references (&reader, product, NULL, node, 0);
+        read_children (&reader, NULL, node, 0);
+        read_references (&reader, NULL, node, 0);
         read_loose (product, node);
       }
   for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))

@@ -246,6 +246,15 @@ letter_before (const char *text, gsize i)
          && g_unichar_isalpha (g_utf8_get_char (g_utf8_prev_char (text + i)));
 }
 
+/* Whether a word may begin, or end, before the byte at `i`. */
+static gboolean
+is_edge (const char *text, gsize i)
+{
+  return (text[i] & 0xc0) != 0x80
+         && !(g_unichar_isalpha (g_utf8_get_char (text + i))
+              && letter_before (text, i));
+}
+
 /* A sign or code before the number that begins at `start`. */
 static void
 find_before (const Scanner *s, gsize start, QmScannedAmount *amount)
@@ -260,18 +269,12 @@ find_before (const Scanner *s, gsize start, QmScannedAmount *amount)
         || s->text[from - 1] == ':' || s->text[from - 1] == '(')
       break;
   for (; from < end; from++)
-    {
-      if ((s->text[from] & 0xc0) == 0x80)
-        continue;
-      if (g_unichar_isalpha (g_utf8_get_char (s->text + from))
-          && letter_before (s->text, from))
-        continue;
-      if (name_currency (s->text + from, end - from, amount))
-        {
-          amount->start = from;
-          return;
-        }
-    }
+    if (is_edge (s->text, from)
+        && name_currency (s->text + from, end - from, amount))
+      {
+        amount->start = from;
+        return;
+      }
 }
 
 /* A sign or code after it. */
@@ -291,21 +294,14 @@ find_after (Scanner *s, QmScannedAmount *amount)
   while ((s->text[end] & 0xc0) == 0x80)
     end++;
   for (; end > start; end--)
-    {
-      if ((s->text[end] & 0xc0) == 0x80)
-        continue;
-      if (g_unichar_isalpha (g_utf8_get_char (s->text + end))
-          && letter_before (s->text, end))
-        continue;
-      /* A letter alone stands before, as in "R 1 299". */
-      if (end - start == 1 && g_ascii_isalpha (s->text[start]))
-        continue;
-      if (name_currency (s->text + start, end - start, amount))
-        {
-          amount->end = end;
-          return;
-        }
-    }
+    /* A letter alone stands before, as in "R 1 299". */
+    if (is_edge (s->text, end)
+        && !(end - start == 1 && g_ascii_isalpha (s->text[start]))
+        && name_currency (s->text + start, end - start, amount))
+      {
+        amount->end = end;
+        return;
+      }
 }
 
 /* "299€95" */

@@ -61,15 +61,6 @@ find_declared (const guint8 *bytes, gsize size)
   return NULL;
 }
 
-static gboolean
-has_high_bytes (const guint8 *bytes, gsize size)
-{
-  for (gsize i = 0; i < size; i++)
-    if (bytes[i] >= 0x80)
-      return TRUE;
-  return FALSE;
-}
-
 /* Converts as much as there is; what cannot be becomes U+FFFD. */
 static char *
 convert_bytes (const guint8 *bytes, gsize size, const char *name, gsize *length)
@@ -162,15 +153,15 @@ qm_page_to_utf8 (const guint8 *bytes,
       charset = "utf-8";
     }
   name = choose_encoding (bytes, size, charset);
-  if (!g_str_has_prefix (name, "UTF-") && has_high_bytes (bytes, size)
+  /* All other encodings here have ASCII in common. */
+  if (!g_str_has_prefix (name, "UTF-")
       && g_utf8_validate_len ((const char *) bytes, size, NULL))
     name = "UTF-8";
   if (g_str_equal (name, "UTF-8") || size == 0)
     {
-      text = g_malloc (size + 1);
-      if (size > 0)
-        memcpy (text, bytes, size);
-      text[size] = '\0';
+      text =
+          g_string_free (g_string_new_len ((const char *) bytes, (gssize) size),
+                         FALSE);
       *length = size;
     }
   else
