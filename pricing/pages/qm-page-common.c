@@ -308,8 +308,7 @@ qm_page_node_text (const xmlNode *node, gsize max)
 gboolean
 qm_page_names_alike (const char *a, const char *b)
 {
-  g_autofree char *x = NULL;
-  g_autofree char *y = NULL;
+  g_autofree char *x = NULL, *y = NULL;
   g_auto (GStrv) words = NULL;
   guint n = 0, common = 0;
 

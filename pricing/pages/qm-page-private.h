@@ -67,7 +67,6 @@ typedef struct
   char currency[4];
   char sign[8];  /* as written, where it has one that may mean several */
   xmlNode *node; /* the innermost element */
-  guint order;   /* of the text in the page */
   guint flags;   /* QmSeenFlags */
   guint area;    /* levels from the heading to what holds both; G_MAXUINT:
                     there is no heading */
@@ -95,14 +94,12 @@ typedef struct
 {
   xmlDoc *doc;
   const QmPageContext *context;
-  GPtrArray *products; /* of QmStatedProduct, owned */
-  GArray *seen;        /* of QmSeenAmount, in the page's order */
-  xmlNode *heading;    /* that names the product; NULL: none found */
-  guint heading_order;
+  GPtrArray *products;  /* of QmStatedProduct, owned */
+  GArray *seen;         /* of QmSeenAmount, in the page's order */
+  xmlNode *heading;     /* that names the product; NULL: none found */
   char *title;          /* of the page, og:title or <title> */
   char *heading_text;   /* of `heading` */
   char *canonical;      /* the page's own address, as it states it */
-  char currency[4];     /* of the site, where the page is clear about it */
   gboolean is_list;     /* says itself that it is a list */
   gboolean is_article;  /* or an article, which some shops say of products */
   gboolean is_product;  /* or a product */

@@ -60,11 +60,7 @@ struct _QmPageRules
   GPtrArray *sites; /* of Site */
 };
 
-GQuark
-qm_page_rules_error_quark (void)
-{
-  return g_quark_from_static_string ("qm-page-rules-error-quark");
-}
+G_DEFINE_QUARK (qm - page - rules - error - quark, qm_page_rules_error)
 
 static void
 site_free (gpointer data)
@@ -116,15 +112,23 @@ ignore_xml_error (void *data, xmlErrorPtr problem)
   (void) problem;
 }
 
-static gboolean
-compiles (const char *expression)
+static xmlXPathContext *
+context_new (xmlDoc *doc)
 {
-  xmlXPathContext *context = xmlXPathNewContext (NULL);
-  xmlXPathCompExpr *compiled;
+  xmlXPathContext *context = xmlXPathNewContext (doc);
 
   if (context == NULL)
     g_error ("out of memory");
   context->error = ignore_xml_error;
+  return context;
+}
+
+static gboolean
+compiles (const char *expression)
+{
+  xmlXPathContext *context = context_new (NULL);
+  xmlXPathCompExpr *compiled;
+
   compiled = xmlXPathCtxtCompile (context, (const xmlChar *) expression);
   if (compiled != NULL)
     xmlXPathFreeCompExpr (compiled);
@@ -448,21 +452,20 @@ find_site (const QmPage *page)
 {
   const QmPageContext *context = page->context;
   const char *url = context->url != NULL ? context->url : page->canonical;
-  g_autoptr (GUri) uri = NULL;
-  g_autofree char *host = NULL;
+  g_autofree char *host = NULL, *lower = NULL;
   const char *best_host = NULL;
   const Site *best = NULL;
 
-  if (context->rules == NULL || url == NULL)
+  if (context->rules == NULL || url == NULL
+      || !g_uri_split (url, G_URI_FLAGS_PARSE_RELAXED, NULL, NULL, &host, NULL,
+                       NULL, NULL, NULL, NULL)
+      || host == NULL)
     return NULL;
-  uri = g_uri_parse (url, G_URI_FLAGS_PARSE_RELAXED, NULL);
-  if (uri == NULL || g_uri_get_host (uri) == NULL)
-    return NULL;
-  host = g_ascii_strdown (g_uri_get_host (uri), -1);
+  lower = g_ascii_strdown (host, -1);
   for (guint i = 0; i < context->rules->sites->len; i++)
     {
       const Site *site = g_ptr_array_index (context->rules->sites, i);
-      const char *matched = match_host (site, host);
+      const char *matched = match_host (site, lower);
 
       if (matched != NULL
           && (best == NULL || strlen (matched) > strlen (best_host)))
@@ -479,15 +482,12 @@ find_site (const QmPage *page)
 static char *
 evaluate (const QmPage *page, const char *expression, const xmlNode **node)
 {
-  xmlXPathContext *context = xmlXPathNewContext (page->doc);
+  xmlXPathContext *context = context_new (page->doc);
   const xmlNode *first = NULL;
   xmlXPathObject *object;
   char *value = NULL;
 
   *node = NULL;
-  if (context == NULL)
-    g_error ("out of memory");
-  context->error = ignore_xml_error;
   context->opLimit = OPERATIONS_MAX;
   context->node = (xmlNode *) page->doc;
   object = xmlXPathEval ((const xmlChar *) expression, context);

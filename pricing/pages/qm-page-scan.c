@@ -22,25 +22,14 @@ static const struct
 typedef struct
 {
   const char *text; /* the cleaned run */
-  gsize length;
-  gsize taken; /* up to where signs belong to an amount */
+  gsize taken;      /* up to where signs belong to an amount */
 } Scanner;
-
-static gboolean
-is_digit_at (const char *text, gsize i)
-{
-  return g_ascii_isdigit (text[i]);
-}
 
 /* How many digits stand from `i` on. */
 static gsize
 count_digits (const char *text, gsize i)
 {
-  gsize n = 0;
-
-  while (is_digit_at (text, i + n))
-    n++;
-  return n;
+  return strspn (text + i, G_CSET_DIGITS);
 }
 
 /* Whether the number that ends before `end` already has decimals. */
@@ -49,7 +38,7 @@ has_decimals (const char *text, gsize end)
 {
   gsize digits = 0;
 
-  while (digits < end && is_digit_at (text, end - 1 - digits))
+  while (digits < end && g_ascii_isdigit (text[end - 1 - digits]))
     digits++;
   if (digits == end)
     return FALSE;
@@ -57,7 +46,7 @@ has_decimals (const char *text, gsize end)
     return TRUE;
   return (text[end - 1 - digits] == '.' || text[end - 1 - digits] == ',')
          && digits != 3 && digits + 1 < end
-         && is_digit_at (text, end - 2 - digits);
+         && g_ascii_isdigit (text[end - 2 - digits]);
 }
 
 /* The end of a text that stood in another element before: joins, marks a
@@ -67,10 +56,10 @@ put_boundary (GString *out, const char *rest, gboolean raised, gboolean space)
 {
   gsize end = out->len;
   gsize digits = count_digits (rest, 0);
-  gboolean after_digit = end > 0 && is_digit_at (out->str, end - 1);
+  gboolean after_digit = end > 0 && g_ascii_isdigit (out->str[end - 1]);
   gboolean after_point =
       end > 1 && (out->str[end - 1] == '.' || out->str[end - 1] == ',')
-      && is_digit_at (out->str, end - 2);
+      && g_ascii_isdigit (out->str[end - 2]);
 
   if (after_digit && digits == 2 && (raised || !space)
       && !has_decimals (out->str, end) && rest[2] != '.' && rest[2] != ','
@@ -181,7 +170,7 @@ read_number (const char *text, gsize start, GString *digits)
 
   g_string_truncate (digits, 0);
   for (gsize j = start; j < i; j++)
-    if (is_digit_at (text, j))
+    if (g_ascii_isdigit (text[j]))
       g_string_append_c (digits, text[j]);
   if (digits->len > DIGITS_MAX)
     return 0;
@@ -265,7 +254,7 @@ find_before (const Scanner *s, gsize start, QmScannedAmount *amount)
   while (end > s->taken && end + 2 > start && s->text[end - 1] == ' ')
     end--;
   for (from = end; from > s->taken && end - from < 10; from--)
-    if (s->text[from - 1] == ' ' || is_digit_at (s->text, from - 1)
+    if (s->text[from - 1] == ' ' || g_ascii_isdigit (s->text[from - 1])
         || s->text[from - 1] == ':' || s->text[from - 1] == '(')
       break;
   for (; from < end; from++)
@@ -287,7 +276,7 @@ find_after (Scanner *s, QmScannedAmount *amount)
   if (s->text[start] == ' ')
     start++;
   for (end = start; s->text[end] != '\0' && s->text[end] != ' '
-                    && !is_digit_at (s->text, end) && n < 8;
+                    && !g_ascii_isdigit (s->text[end]) && n < 8;
        end++)
     if ((s->text[end] & 0xc0) != 0x80)
       n++;
@@ -355,7 +344,7 @@ stands_free (const Scanner *s, const QmScannedAmount *amount)
     return FALSE;
   return strchr ("#/_=&.,@", text[start - 1]) == NULL
          || (strchr (".,=&", text[start - 1]) != NULL && start > 1
-             && !is_digit_at (text, start - 2) && amount->sign[0] != '\0');
+             && !g_ascii_isdigit (text[start - 2]) && amount->sign[0] != '\0');
 }
 
 static gboolean
@@ -410,12 +399,11 @@ qm_page_scan (const char *run, char **cleaned)
 
   *cleaned = clean (run);
   s.text = *cleaned;
-  s.length = strlen (s.text);
-  for (gsize i = 0; i < s.length && found->len < QM_PAGE_ITEMS_MAX; i++)
+  for (gsize i = 0; s.text[i] != '\0' && found->len < QM_PAGE_ITEMS_MAX; i++)
     {
       QmScannedAmount amount;
 
-      if (!is_digit_at (s.text, i))
+      if (!g_ascii_isdigit (s.text[i]))
         continue;
       if (read_amount (&s, i, digits, &amount))
         {
@@ -424,7 +412,7 @@ qm_page_scan (const char *run, char **cleaned)
           i = amount.end - 1;
         }
       else
-        i += count_digits (s.text, i);
+        i += count_digits (s.text, i) - 1;
     }
   return found;
 }

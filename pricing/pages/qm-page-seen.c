@@ -28,7 +28,6 @@ typedef struct
   GString *run;
   const xmlNode *run_node; /* innermost element of the run's first text */
   guint run_flags;
-  guint order;
   gboolean after_dash; /* nothing but the mark of a range stands since the last
                           amount */
   GPtrArray *buys; /* of const xmlNode *, what puts things into the basket */
@@ -161,7 +160,6 @@ add_amount (Seer *seer,
 {
   QmSeenAmount seen = { .micros = amount->micros,
                         .node = (xmlNode *) seer->run_node,
-                        .order = seer->order,
                         .area = G_MAXUINT };
 
   if (amount->sign[0] != '\0')
@@ -249,7 +247,6 @@ end_run (Seer *seer)
       g_string_truncate (seer->run, 0);
       return;
     }
-  seer->order++;
   found = qm_page_scan (seer->run->str, &line);
   amounts = (const QmScannedAmount *) found->data;
   rest = strlen (line);
@@ -347,10 +344,7 @@ see (Seer *seer, const xmlNode *node, guint inherited, guint depth)
   if (depth > QM_PAGE_DEPTH_MAX || is_unseen (node))
     return;
   if (node == seer->page->heading)
-    {
-      end_run (seer);
-      seer->page->heading_order = ++seer->order;
-    }
+    end_run (seer);
   if (seer->buys->len < BUYS_MAX && qm_page_words_buy (node))
     g_ptr_array_add (seer->buys, (gpointer) node);
   flags = flags_of (seer, node, inherited, &small);

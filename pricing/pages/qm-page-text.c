@@ -36,29 +36,18 @@ find_encoding (const char *label, gsize length)
 static const char *
 find_declared (const guint8 *bytes, gsize size)
 {
-  static const char key[] = "charset";
-  const gsize n = sizeof key - 1;
+  g_autoptr (GRegex) pattern =
+      g_regex_new ("charset[ =]*[\"']*([a-z0-9_-]+)",
+                   G_REGEX_CASELESS | G_REGEX_RAW, 0, NULL);
+  g_autoptr (GMatchInfo) found = NULL;
+  int start, end;
 
-  size = MIN (size, META_BYTES_MAX);
-  for (gsize i = 0; i + n < size; i++)
-    {
-      const char *at = (const char *) bytes + i + n;
-      const char *end = (const char *) bytes + size;
-      const char *start;
-
-      if (g_ascii_strncasecmp ((const char *) bytes + i, key, n) != 0)
-        continue;
-      while (at < end && (*at == ' ' || *at == '='))
-        at++;
-      while (at < end && (*at == '"' || *at == '\''))
-        at++;
-      start = at;
-      while (at < end && (g_ascii_isalnum (*at) || *at == '-' || *at == '_'))
-        at++;
-      if (at > start)
-        return find_encoding (start, (gsize) (at - start));
-    }
-  return NULL;
+  g_regex_match_full (pattern, (const char *) bytes,
+                      (gssize) MIN (size, META_BYTES_MAX), 0, 0, &found, NULL);
+  return g_match_info_fetch_pos (found, 1, &start, &end)
+             ? find_encoding ((const char *) bytes + start,
+                              (gsize) (end - start))
+             : NULL;
 }
 
 /* Converts as much as there is; what cannot be becomes U+FFFD. */

@@ -165,25 +165,24 @@ qm_page_words_of_element (const QmPage *page,
 guint
 qm_page_words_before (const char *text, gsize length)
 {
-  g_autofree char *start = NULL;
   g_autofree char *lower = NULL;
-  gsize from;
+  gsize from, all;
 
   while (length > 0 && text[length - 1] == ' ')
     length--;
   from = length > 40 ? length - 40 : 0;
   while (from < length && (text[from] & 0xc0) == 0x80)
     from++;
-  start = g_strndup (text + from, length - from);
-  lower = g_utf8_strdown (start, -1);
+  lower = g_utf8_strdown (text + from, (gssize) (length - from));
+  all = strlen (lower);
   for (guint i = 0; i < G_N_ELEMENTS (before); i++)
     {
-      gsize n = strlen (before[i].word);
-      gsize all = strlen (lower);
+      const char *word = before[i].word;
+      const gsize n = strlen (word);
 
-      if (all >= n && memcmp (lower + all - n, before[i].word, n) == 0
+      if (g_str_has_suffix (lower, word)
           && (all == n || !g_ascii_isalnum (lower[all - n - 1])
-              || !g_ascii_isalnum (before[i].word[0])))
+              || !g_ascii_isalnum (word[0])))
         return before[i].flags;
     }
   return 0;
@@ -192,8 +191,7 @@ qm_page_words_before (const char *text, gsize length)
 guint
 qm_page_words_after (const char *text)
 {
-  g_autofree char *start = NULL;
-  g_autofree char *lower = NULL;
+  g_autofree char *start = NULL, *lower = NULL;
 
   while (*text == ' ' || *text == '*')
     text++;
@@ -236,8 +234,7 @@ qm_page_words_buy (const xmlNode *node)
 {
   static const char *const buyers[] = { "button", "input", "a", "form", NULL };
   char text[NAMES_MAX], joined[NAMES_MAX];
-  g_autofree char *content = NULL;
-  g_autofree char *lower = NULL;
+  g_autofree char *content = NULL, *lower = NULL;
 
   if (!qm_page_is_any (node, buyers))
     return FALSE;
