@@ -272,20 +272,14 @@ find_statement (const Judge *judge, gint64 micros)
   return first;
 }
 
-/* Whether the page's own statements name different prices. */
+/* Whether another of the page's own statements names another price. */
 static gboolean
-statements_differ (const Judge *judge)
+is_contradicted (const Judge *judge, const Statement *statement)
 {
-  const Statement *first = NULL;
-
   for (guint i = 0; i < N_STATEMENTS; i++)
-    if (is_clear (&judge->statements[i]) && methods[i] != QM_PAGE_RULE)
-      {
-        if (first == NULL)
-          first = &judge->statements[i];
-        else if (first->micros != judge->statements[i].micros)
-          return TRUE;
-      }
+    if (is_clear (&judge->statements[i]) && methods[i] != QM_PAGE_RULE
+        && judge->statements[i].micros != statement->micros)
+      return TRUE;
   return FALSE;
 }
 
@@ -565,7 +559,7 @@ decide_by_statement (Judge *judge, const Statement *statement)
   if (!seen
       && (judge->sight.several || qm_page_is_seen (page, statement->micros, 0)
           || (statement->method == QM_PAGE_SCRIPT && page->sees_signed)
-          || statements_differ (judge)))
+          || is_contradicted (judge, statement)))
     refuse_contradiction (judge);
   else if (is_gone (judge, statement))
     decide_nothing (judge,

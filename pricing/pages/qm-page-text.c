@@ -50,11 +50,13 @@ find_declared (const guint8 *bytes, gsize size)
              : NULL;
 }
 
-/* Converts as much as there is; what cannot be becomes U+FFFD. */
+/* Converts as much as there is; what cannot be becomes U+FFFD.  UTF-8, and what
+ * iconv does not have, stays as it is. */
 static char *
 convert_bytes (const guint8 *bytes, gsize size, const char *name, gsize *length)
 {
-  GIConv iconv = g_iconv_open ("UTF-8", name);
+  GIConv iconv =
+      g_str_equal (name, "UTF-8") ? (GIConv) -1 : g_iconv_open ("UTF-8", name);
   GString *out = g_string_sized_new (size + 16);
   char *in = (char *) bytes;
   gboolean wide = g_str_has_prefix (name, "UTF-16");
@@ -107,34 +109,22 @@ choose_encoding (const guint8 *bytes, gsize size, const char *charset)
   return "CP1252";
 }
 
-static char *
-make_valid (char *text, gsize *length)
-{
-  char *valid;
-
-  for (gsize i = 0; i < *length; i++)
-    if (text[i] == '\0')
-      text[i] = ' ';
-  if (g_utf8_validate_len (text, *length, NULL))
-    return text;
-  valid = g_utf8_make_valid (text, (gssize) *length);
-  g_free (text);
-  *length = strlen (valid);
-  return valid;
-}
-
 char *
 qm_page_to_utf8 (const guint8 *bytes,
                  gsize size,
                  const char *charset,
                  gsize *length)
 {
+  g_autofree char *text = NULL;
   const char *name;
-  char *text;
+  char *valid;
+  gsize n;
 
   g_return_val_if_fail (bytes != NULL || size == 0, NULL);
   g_return_val_if_fail (length != NULL, NULL);
 
+  if (size == 0)
+    bytes = (const guint8 *) "";
   if (size >= 3 && memcmp (bytes, "\357\273\277", 3) == 0)
     {
       bytes += 3;
@@ -146,16 +136,13 @@ qm_page_to_utf8 (const guint8 *bytes,
   if (!g_str_has_prefix (name, "UTF-")
       && g_utf8_validate_len ((const char *) bytes, size, NULL))
     name = "UTF-8";
-  if (g_str_equal (name, "UTF-8") || size == 0)
-    {
-      text =
-          g_string_free (g_string_new_len ((const char *) bytes, (gssize) size),
-                         FALSE);
-      *length = size;
-    }
-  else
-    text = convert_bytes (bytes, size, name, length);
-  return make_valid (text, length);
+  text = convert_bytes (bytes, size, name, &n);
+  for (gsize i = 0; i < n; i++)
+    if (text[i] == '\0')
+      text[i] = ' ';
+  valid = g_utf8_make_valid (text, (gssize) n);
+  *length = strlen (valid);
+  return valid;
 }
 
 char *
