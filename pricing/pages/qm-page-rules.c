@@ -368,32 +368,36 @@ qm_page_rules_parse (const char *text,
   return rules;
 }
 
-/* A file that waits, or never ends, is none. */
-static QmPageRules *
-read_rules_file (const char *path, QmError *error)
+/* A file that waits, or never ends, is none.
+ *
+ * Returns: (transfer full) (nullable): to be freed by free(). */
+static char *
+read_rules_file (const char *path, size_t *length, QmError *error)
 {
-  QmPageRules *rules;
-  size_t length;
   char *text;
 
-  if (qm_text_read_bytes (path, FILE_BYTES_MAX, &text, &length, error) != QM_OK)
-    return NULL;
-  rules = parse_rules (text, length, path, error);
-  free (text);
-  return rules;
+  return qm_text_read_bytes (path, FILE_BYTES_MAX, &text, length, error)
+                 == QM_OK
+             ? text
+             : NULL;
 }
 
 QmPageRules *
 qm_page_rules_load (const char *path, GError **error)
 {
   QmError problem = { 0 };
-  QmPageRules *rules;
+  QmPageRules *rules = NULL;
+  size_t length;
+  char *text;
 
   g_return_val_if_fail (path != NULL, NULL);
 
-  rules = read_rules_file (path, &problem);
-  if (rules == NULL)
+  text = read_rules_file (path, &length, &problem);
+  if (text == NULL)
     tell_of_rules (&problem, path, error);
+  else
+    rules = qm_page_rules_parse (text, length, path, error);
+  free (text);
   return rules;
 }
 
@@ -405,10 +409,15 @@ add_file (QmPageRules *rules, const char *folder, GArray *problems)
   g_autofree char *path = g_build_filename (folder, FILE_NAME, NULL);
   g_autoptr (QmPageRules) more = NULL;
   QmError problem = { 0 };
+  size_t length;
+  char *text;
 
   if (!qm_file_exists (path))
     return;
-  more = read_rules_file (path, &problem);
+  text = read_rules_file (path, &length, &problem);
+  if (text != NULL)
+    more = parse_rules (text, length, path, &problem);
+  free (text);
   if (more == NULL && problems != NULL)
     g_array_append_val (problems, problem);
   while (more != NULL && more->sites->len > 0)

@@ -134,11 +134,11 @@ check_text (const char *text, const char *path, GError **error)
  *
  * before: (nullable): the one file that may be there already. */
 static gboolean
-write_file (const char *path,
-            const char *before,
-            const char *text,
-            gssize length,
-            GError **error)
+write_model_file (const char *path,
+                  const char *before,
+                  const char *text,
+                  gssize length,
+                  GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (path);
 
@@ -178,7 +178,7 @@ qm_model_folder_write (const char *id,
       return FALSE;
     }
   if (!check_text (text, path, error)
-      || !write_file (path, before, text, -1, error))
+      || !write_model_file (path, before, text, -1, error))
     return FALSE;
   if (before != NULL && g_strcmp0 (path, before) != 0)
     g_unlink (before);
@@ -209,7 +209,7 @@ qm_model_folder_restore (const char *path, GBytes *content, GError **error)
   g_return_val_if_fail (path != NULL && content != NULL, FALSE);
 
   text = g_bytes_get_data (content, &length);
-  return write_file (path, NULL, text, (gssize) length, error);
+  return write_model_file (path, NULL, text, (gssize) length, error);
 }
 
 guint
