@@ -63,7 +63,6 @@ struct _QmRecommendationCard
 enum
 {
   PROP_0,
-  PROP_ADVISOR,
   PROP_MIDDLE,
   N_PROPS
 };
@@ -567,7 +566,6 @@ qm_recommendation_card_set_advisor (QmRecommendationCard *self,
                                G_CONNECT_SWAPPED);
     }
   card_rebuilt_cb (self);
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
 }
 
 /* Takes a widget in between, or out. */
@@ -589,10 +587,6 @@ qm_recommendation_card_get_property (GObject *object,
 {
   switch (prop_id)
     {
-    case PROP_ADVISOR:
-      g_value_set_object (value, QM_RECOMMENDATION_CARD (object)->advisor);
-      break;
-
     case PROP_MIDDLE:
       g_value_set_object (value, QM_RECOMMENDATION_CARD (object)->middle);
       break;
@@ -610,11 +604,6 @@ qm_recommendation_card_set_property (GObject *object,
 {
   switch (prop_id)
     {
-    case PROP_ADVISOR:
-      qm_recommendation_card_set_advisor (QM_RECOMMENDATION_CARD (object),
-                                          g_value_get_object (value));
-      break;
-
     case PROP_MIDDLE:
       set_middle (QM_RECOMMENDATION_CARD (object), g_value_get_object (value));
       break;
@@ -696,10 +685,6 @@ qm_recommendation_card_class_init (QmRecommendationCardClass *klass)
   object_class->dispose = qm_recommendation_card_dispose;
   object_class->finalize = qm_recommendation_card_finalize;
 
-  properties[PROP_ADVISOR] =
-      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
-                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
-                               | G_PARAM_STATIC_STRINGS);
   properties[PROP_MIDDLE] =
       g_param_spec_object ("middle", NULL, NULL, GTK_TYPE_WIDGET,
                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
