@@ -400,74 +400,43 @@ qm_question_panel_dispose (GObject *object)
 static void
 bind_question_panel (GtkWidgetClass *widget_class)
 {
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        model_picker);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        budget_scale);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        deadline_scale);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        run_deadline_scale);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        money_group);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        filter_group);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        times_of_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        predictions_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        settings_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        prices_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        paper_switch);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_title);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_list);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_note);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_reset);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        expired_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        total_cost_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        expired_switch);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        total_cost_switch);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_reset);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_spin);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_adjustment);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        factor_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        factor_reset);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        factor_spin);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        factor_adjustment);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        slack_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        slack_reset);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        slack_spin);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        slack_adjustment);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        uses_editor);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        portfolio_editor);
+#define BIND(name) \
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel, name)
+  BIND (model_picker);
+  BIND (budget_scale);
+  BIND (deadline_scale);
+  BIND (run_deadline_scale);
+  BIND (money_group);
+  BIND (filter_group);
+  BIND (times_of_row);
+  BIND (predictions_row);
+  BIND (settings_row);
+  BIND (prices_row);
+  BIND (paper_switch);
+  BIND (room_row);
+  BIND (room_title);
+  BIND (room_list);
+  BIND (room_note);
+  BIND (room_reset);
+  BIND (expired_row);
+  BIND (total_cost_row);
+  BIND (lifetime_row);
+  BIND (expired_switch);
+  BIND (total_cost_switch);
+  BIND (lifetime_reset);
+  BIND (lifetime_spin);
+  BIND (lifetime_adjustment);
+  BIND (factor_row);
+  BIND (factor_reset);
+  BIND (factor_spin);
+  BIND (factor_adjustment);
+  BIND (slack_row);
+  BIND (slack_reset);
+  BIND (slack_spin);
+  BIND (slack_adjustment);
+  BIND (uses_editor);
+  BIND (portfolio_editor);
+#undef BIND
 }
 
 static void

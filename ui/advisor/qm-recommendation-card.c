@@ -638,36 +638,25 @@ qm_recommendation_card_finalize (GObject *object)
 static void
 bind_recommendation_card (GtkWidgetClass *widget_class)
 {
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        box);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        answer);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        grounds);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        words);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        topics);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        icon);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        headline);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        show_button);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        reason);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        machine);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        renting);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        warnings);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        notes);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        alternatives);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        selected);
+#define BIND(name)                                                          \
+  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard, \
+                                        name)
+  BIND (box);
+  BIND (answer);
+  BIND (grounds);
+  BIND (words);
+  BIND (topics);
+  BIND (icon);
+  BIND (headline);
+  BIND (show_button);
+  BIND (reason);
+  BIND (machine);
+  BIND (renting);
+  BIND (warnings);
+  BIND (notes);
+  BIND (alternatives);
+  BIND (selected);
+#undef BIND
   gtk_widget_class_bind_template_callback (widget_class, topic_selected_cb);
   gtk_widget_class_bind_template_callback (widget_class,
                                            alternative_activated_cb);
