@@ -259,6 +259,18 @@ mend_member (Mender *m, char close)
   return mend_value (m);
 }
 
+/* Space, and any of the marks. */
+static void
+skip_marks (Mender *m, const char *marks)
+{
+  skip_space (m);
+  while (m->at < m->end && *m->at != '\0' && strchr (marks, *m->at) != NULL)
+    {
+      m->at++;
+      skip_space (m);
+    }
+}
+
 static gboolean
 mend_container (Mender *m)
 {
@@ -270,12 +282,7 @@ mend_container (Mender *m)
   g_string_append_c (m->out, *m->at++);
   for (;;)
     {
-      skip_space (m);
-      while (m->at < m->end && *m->at == ',')
-        {
-          m->at++;
-          skip_space (m);
-        }
+      skip_marks (m, ",");
       if (m->at == m->end)
         return FALSE;
       if (*m->at == close)
@@ -364,12 +371,7 @@ read_values (const char *text, gsize length, GPtrArray *values)
       json_t *value;
       gsize used;
 
-      skip_space (&m);
-      while (m.at < m.end && (*m.at == ';' || *m.at == ','))
-        {
-          m.at++;
-          skip_space (&m);
-        }
+      skip_marks (&m, ";,");
       if (m.at == m.end || (*m.at != '{' && *m.at != '['))
         return;
       value = qm_lax_json_read_one (m.at, (gsize) (m.end - m.at), &used);

@@ -179,13 +179,11 @@ qm_page_parse_date (const char *text)
 {
   QmDate date = { 0 };
   g_autofree char *line = qm_page_one_line (text, 40);
-  char day[11];
 
   if (line == NULL || strlen (line) < 10 || g_ascii_isdigit (line[10]))
     return date;
-  memcpy (day, line, 10);
-  day[10] = '\0';
-  qm_date_parse (day, &date);
+  line[10] = '\0';
+  qm_date_parse (line, &date);
   return date;
 }
 

@@ -17,7 +17,6 @@ typedef struct
 {
   QmPage *page;
   QmStatedProduct *product; /* that is being read */
-  GHashTable *ids;          /* of elements, borrowed; made when first needed */
   GHashTable *inside;       /* prices that belong to an item */
   guint budget;
 } Reader;
@@ -206,26 +205,6 @@ read_product_property (QmStatedProduct *product,
 static void
 read_scope (Reader *reader, QmStatedPrice *price, xmlNode *node, guint depth);
 
-static xmlNode *
-find_id (Reader *reader, const char *id)
-{
-  xmlNode *top = xmlDocGetRootElement (reader->page->doc);
-
-  if (reader->ids == NULL)
-    {
-      reader->ids = g_hash_table_new (g_str_hash, g_str_equal);
-      for (xmlNode *node = top; node != NULL;
-           node = qm_page_next (top, node, TRUE))
-        {
-          const char *name = qm_page_attribute (node, "id");
-
-          if (name != NULL && !g_hash_table_contains (reader->ids, name))
-            g_hash_table_insert (reader->ids, (char *) name, node);
-        }
-    }
-  return g_hash_table_lookup (reader->ids, id);
-}
-
 static void
 read_references (Reader *reader,
                  QmStatedPrice *price,
@@ -240,10 +219,11 @@ read_references (Reader *reader,
   list = g_strsplit_set (words, " \t\r\n\f", REFERENCES_MAX);
   for (guint i = 0; list[i] != NULL; i++)
     {
-      xmlNode *other = *list[i] != '\0' ? find_id (reader, list[i]) : NULL;
+      const xmlAttr *id =
+          xmlGetID (reader->page->doc, (const xmlChar *) list[i]);
 
-      if (other != NULL)
-        read_scope (reader, price, other, depth + 50);
+      if (id != NULL)
+        read_scope (reader, price, id->parent, depth + 50);
     }
 }
 
@@ -424,5 +404,4 @@ qm_page_read_microdata (QmPage *page)
   for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
     if (is_marked (node) && page->products->len < QM_PAGE_ITEMS_MAX)
       read_stray (&reader, node);
-  g_clear_pointer (&reader.ids, g_hash_table_unref);
 }

@@ -281,16 +281,6 @@ read_document (QmPageRules *rules, xmlDoc *doc, const Reading *in)
   return TRUE;
 }
 
-/* The first line of libxml2's message.  (transfer full) */
-static char *
-message_of (const xmlError *problem)
-{
-  char *line =
-      qm_page_one_line (problem != NULL ? problem->message : NULL, 200);
-
-  return line != NULL ? line : g_strdup (_ ("this is not XML"));
-}
-
 /* What is wrong, as those are told who read one file. */
 static void
 tell_of_rules (const QmError *problem, const char *name, GError **error)
@@ -338,11 +328,12 @@ parse_rules (const char *text, gsize length, const char *name, QmError *error)
   if (doc == NULL)
     {
       const xmlError *problem = xmlCtxtGetLastError (parser);
-      g_autofree char *message = message_of (problem);
+      g_autofree char *message =
+          qm_page_one_line (problem != NULL ? problem->message : NULL, 200);
 
       read =
           WRONG (&in, problem != NULL && problem->line > 0 ? problem->line : 1,
-                 "%s", message);
+                 "%s", message != NULL ? message : _ ("this is not XML"));
     }
   else
     read = read_document (rules, doc, &in);
@@ -368,35 +359,24 @@ qm_page_rules_parse (const char *text,
   return rules;
 }
 
-/* A file that waits, or never ends, is none.
- *
- * Returns: (transfer full) (nullable): to be freed by free(). */
-static char *
-read_rules_file (const char *path, size_t *length, QmError *error)
-{
-  char *text;
-
-  return qm_text_read_bytes (path, FILE_BYTES_MAX, &text, length, error)
-                 == QM_OK
-             ? text
-             : NULL;
-}
-
 QmPageRules *
 qm_page_rules_load (const char *path, GError **error)
 {
   QmError problem = { 0 };
-  QmPageRules *rules = NULL;
+  QmPageRules *rules;
   size_t length;
   char *text;
 
   g_return_val_if_fail (path != NULL, NULL);
 
-  text = read_rules_file (path, &length, &problem);
-  if (text == NULL)
-    tell_of_rules (&problem, path, error);
-  else
-    rules = qm_page_rules_parse (text, length, path, error);
+  /* A file that waits, or never ends, is none. */
+  if (qm_text_read_bytes (path, FILE_BYTES_MAX, &text, &length, &problem)
+      != QM_OK)
+    {
+      tell_of_rules (&problem, path, error);
+      return NULL;
+    }
+  rules = qm_page_rules_parse (text, length, path, error);
   free (text);
   return rules;
 }
@@ -414,10 +394,12 @@ add_file (QmPageRules *rules, const char *folder, GArray *problems)
 
   if (!qm_file_exists (path))
     return;
-  text = read_rules_file (path, &length, &problem);
-  if (text != NULL)
-    more = parse_rules (text, length, path, &problem);
-  free (text);
+  if (qm_text_read_bytes (path, FILE_BYTES_MAX, &text, &length, &problem)
+      == QM_OK)
+    {
+      more = parse_rules (text, length, path, &problem);
+      free (text);
+    }
   if (more == NULL && problems != NULL)
     g_array_append_val (problems, problem);
   while (more != NULL && more->sites->len > 0)

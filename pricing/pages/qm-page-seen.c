@@ -96,20 +96,16 @@ has_one_amount (const xmlNode *node)
   g_autofree char *run = qm_page_scan_run (node, RUN_MAX);
   g_autofree char *line = NULL;
   g_autoptr (GArray) found = qm_page_scan (run, &line);
+  const QmScannedAmount *amounts = (const QmScannedAmount *) found->data;
   const QmScannedAmount *first = NULL;
 
   for (guint i = 0; i < found->len; i++)
-    {
-      const QmScannedAmount *amount =
-          &g_array_index (found, QmScannedAmount, i);
-
-      if (amount->sign[0] == '\0')
-        continue;
-      if (first == NULL)
-        first = amount;
-      else if (amount->micros != first->micros)
-        return FALSE;
-    }
+    if (amounts[i].sign[0] != '\0')
+      {
+        if (first != NULL && amounts[i].micros != first->micros)
+          return FALSE;
+        first = &amounts[i];
+      }
   return first != NULL || found->len <= 1;
 }
 
@@ -199,17 +195,6 @@ share_sign (GArray *found)
       }
 }
 
-/* Whether a text between amounts is the mark of a range, or nothing since
- * one. */
-static gboolean
-is_dash (const char *text, gboolean after_dash)
-{
-  gsize length = strlen (text);
-
-  return text[strspn (text, " \t\n")] == '\0' ? after_dash
-                                              : is_range_between (text, length);
-}
-
 /* An amount behind a lone dash, of its own element, is the upper end of a range
  * where it is the larger one: "R$ 0 — R$ 200.000" of a filter.  Of an old and a
  * new price it is the smaller one. */
@@ -243,7 +228,9 @@ end_run (Seer *seer)
     return;
   if (strpbrk (seer->run->str, "0123456789") == NULL)
     {
-      seer->after_dash = is_dash (seer->run->str, seer->after_dash);
+      /* Nothing but space changes nothing. */
+      if (seer->run->str[strspn (seer->run->str, " \t\n")] != '\0')
+        seer->after_dash = is_range_between (seer->run->str, seer->run->len);
       g_string_truncate (seer->run, 0);
       return;
     }
@@ -461,12 +448,11 @@ mark_areas (Seer *seer)
       const xmlNode *node = amount->node;
       gpointer level;
 
-      while (node != NULL && node->type == XML_ELEMENT_NODE
-             && !g_hash_table_contains (seer->above_heading, node))
+      while (node != NULL
+             && !g_hash_table_lookup_extended (seer->above_heading, node, NULL,
+                                               &level))
         node = node->parent;
-      if (node != NULL
-          && g_hash_table_lookup_extended (seer->above_heading, node, NULL,
-                                           &level))
+      if (node != NULL)
         amount->area = GPOINTER_TO_UINT (level);
     }
 }

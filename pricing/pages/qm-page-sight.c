@@ -98,7 +98,7 @@ qm_page_see_price (const QmPage *page)
                                  QM_SEEN_CURRENCY | QM_SEEN_LONE };
   QmSight sight = { 0 };
 
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (kinds) && sight.amount == NULL; i++)
     {
       guint area = nearest_area (page, kinds[i], UNFIT);
 
@@ -106,7 +106,6 @@ qm_page_see_price (const QmPage *page)
         continue;
       sight = look_closer (page, kinds[i], area);
       sight.called_price = (kinds[i] & QM_SEEN_PRICE) != 0;
-      break;
     }
   return sight;
 }
