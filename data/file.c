@@ -158,10 +158,16 @@ qm_file_make_folders (const char *path, QmError *error)
   return QM_OK;
 }
 
-QmStatus
-qm_file_write (const char *path, const char *text, QmError *error)
+/* `end` is written behind the bytes. */
+static QmStatus
+write_whole (const char *path,
+             const char *bytes,
+             size_t length,
+             const char *end,
+             QmError *error)
 {
   char place[PATH_MAX], part[PATH_MAX];
+  struct stat info;
   FILE *file;
   bool good;
   QmStatus status = qm_file_place (path, place, sizeof place, error);
@@ -175,7 +181,10 @@ qm_file_write (const char *path, const char *text, QmError *error)
   if (file == NULL)
     return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
                          "cannot be written: %s", strerror (errno));
-  good = fputs (text, file) >= 0 && fputc ('\n', file) != EOF;
+  good = fwrite (bytes, 1, length, file) == length && fputs (end, file) >= 0
+         && fflush (file) == 0 && fsync (fileno (file)) == 0;
+  if (good && stat (place, &info) == 0)
+    fchmod (fileno (file), info.st_mode & 0777);
   good = fclose (file) == 0 && good;
   if (good && rename (part, place) == 0)
     return QM_OK;
@@ -183,4 +192,19 @@ qm_file_write (const char *path, const char *text, QmError *error)
                 strerror (errno));
   unlink (part);
   return QM_STATUS_IO;
+}
+
+QmStatus
+qm_file_replace (const char *path,
+                 const char *bytes,
+                 size_t length,
+                 QmError *error)
+{
+  return write_whole (path, bytes, length, "", error);
+}
+
+QmStatus
+qm_file_write (const char *path, const char *text, QmError *error)
+{
+  return write_whole (path, text, strlen (text), "\n", error);
 }

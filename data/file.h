@@ -40,7 +40,14 @@ bool qm_file_part_name (const char *place, char *name, size_t size);
  * has left behind; NULL, with errno, where that cannot be done. */
 FILE *qm_file_create_part (const char *name);
 
-/* Writes text and a line feed as a file, in place of one that is there. */
+/* Writes a file whole, onto the disk, in place of one that is there, whose mode
+ * it has then. */
+QmStatus qm_file_replace (const char *path,
+                          const char *bytes,
+                          size_t length,
+                          QmError *error);
+
+/* The same of a text, with a line feed behind it. */
 QmStatus qm_file_write (const char *path, const char *text, QmError *error);
 
 /* Makes the folders that the file at `path` is to be in. */

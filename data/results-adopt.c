@@ -6,16 +6,8 @@
 #include "data/results-file.h"
 #include "data/text.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 
 /* What is written. */
 typedef struct Copy
@@ -175,37 +167,6 @@ check_readable (const char *path, const Copy *copy, QmError *error)
   return status;
 }
 
-static QmStatus
-write_copy (const char *path, const Copy *copy, QmError *error)
-{
-  char place[PATH_MAX], part[PATH_MAX];
-  struct stat info;
-  FILE *stream;
-  bool written;
-  QmStatus status = qm_file_place (path, place, sizeof place, error);
-
-  if (status != QM_OK)
-    return status;
-  if (!qm_file_part_name (place, part, sizeof part))
-    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                         "is longer than a path may be");
-  stream = qm_file_create_part (part);
-  if (stream == NULL)
-    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                         "cannot be written: %s", strerror (errno));
-  written = fwrite (copy->text, 1, copy->length, stream) == copy->length
-            && fflush (stream) == 0 && fsync (fileno (stream)) == 0;
-  if (written && stat (place, &info) == 0)
-    fchmod (fileno (stream), info.st_mode & 0777);
-  written = fclose (stream) == 0 && written;
-  if (written && rename (part, place) == 0)
-    return QM_OK;
-  qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be written: %s",
-                strerror (errno));
-  unlink (part);
-  return QM_STATUS_IO;
-}
-
 QmStatus
 qm_results_adopt (const char *path,
                   const QmIdentity *here,
@@ -233,7 +194,7 @@ qm_results_adopt (const char *path,
   if (status == QM_OK && *n > 0)
     status = check_readable (path, &copy, error);
   if (status == QM_OK && *n > 0)
-    status = write_copy (path, &copy, error);
+    status = qm_file_replace (path, copy.text, copy.length, error);
   qm_results_close (file);
   free (copy.text);
   return status;

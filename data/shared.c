@@ -274,8 +274,7 @@ qm_shared_write (const char *path,
 
   if (status != QM_OK)
     return status;
-  text[length - 1] = '\0'; /* which is written behind a text */
-  status = qm_file_write (path, text, error);
+  status = qm_file_replace (path, text, length, error);
   free (text);
   return status;
 }

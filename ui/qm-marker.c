@@ -17,21 +17,15 @@ struct _QmMarker
   QmPlotPointFlags flags;
 };
 
-enum
-{
-  PROP_0,
-  PROP_STYLE,
-  N_PROPS
-};
-
 G_DEFINE_FINAL_TYPE (QmMarker, qm_marker, GTK_TYPE_WIDGET)
-
-static GParamSpec *properties[N_PROPS];
 
 GtkWidget *
 qm_marker_new (guint style)
 {
-  return g_object_new (QM_TYPE_MARKER, "style", style, NULL);
+  QmMarker *self = g_object_new (QM_TYPE_MARKER, NULL);
+
+  self->style = style;
+  return GTK_WIDGET (self);
 }
 
 static void
@@ -66,55 +60,12 @@ qm_marker_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 }
 
 static void
-qm_marker_get_property (GObject *object,
-                        guint prop_id,
-                        GValue *value,
-                        GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_STYLE:
-      g_value_set_uint (value, QM_MARKER (object)->style);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_marker_set_property (GObject *object,
-                        guint prop_id,
-                        const GValue *value,
-                        GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_STYLE:
-      QM_MARKER (object)->style = g_value_get_uint (value);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
 qm_marker_class_init (QmMarkerClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
-  object_class->get_property = qm_marker_get_property;
-  object_class->set_property = qm_marker_set_property;
   widget_class->measure = qm_marker_measure;
   widget_class->snapshot = qm_marker_snapshot;
-
-  properties[PROP_STYLE] =
-      g_param_spec_uint ("style", NULL, NULL, 0, G_MAXUINT, 0,
-                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                             | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
 
   gtk_widget_class_set_accessible_role (widget_class,
                                         GTK_ACCESSIBLE_ROLE_PRESENTATION);

@@ -26,7 +26,7 @@ def read(path):
             where = f'{path}:{table.line_num}'
             if len(row) != 3 or not re.fullmatch('[a-z_]+', row[0]):
                 sys.exit(f'{where}: a list, what it tells, and its words')
-            if not re.fullmatch('[A-Z_ ]*', row[1]):
+            if not re.fullmatch('[A-Z0-9_ -]*', row[1]):
                 sys.exit(f'{where}: {row[1]} is no name')
             words = lists.setdefault((row[0], row[1]), [])
             for word in row[2].split('|'):

@@ -27,19 +27,13 @@ begins (const Mender *m, const char *with)
   return (gsize) (m->end - m->at) >= n && memcmp (m->at, with, n) == 0;
 }
 
-static gboolean
+/* Behind a mark, or to the end. */
+static void
 skip_to (Mender *m, const char *mark)
 {
-  gsize n = strlen (mark);
-
-  for (; (gsize) (m->end - m->at) >= n; m->at++)
-    if (memcmp (m->at, mark, n) == 0)
-      {
-        m->at += n;
-        return TRUE;
-      }
-  m->at = m->end;
-  return FALSE;
+  while (m->at < m->end && !begins (m, mark))
+    m->at++;
+  m->at += MIN ((gsize) (m->end - m->at), strlen (mark));
 }
 
 /* Space, control characters, comments, and the wrapping of CDATA and HTML
@@ -47,7 +41,8 @@ skip_to (Mender *m, const char *mark)
 static void
 skip_space (Mender *m)
 {
-  static const char *const wrappings[] = { "<![CDATA[",    "]]>",
+  static const char *const wrappings[] = { "//<![CDATA[",  "//]]>",
+                                           "<![CDATA[",    "]]>",
                                            "<!--",         "-->",
                                            "\357\273\277", "\302\240" };
 
@@ -60,13 +55,7 @@ skip_space (Mender *m)
       for (guint i = 0; i < G_N_ELEMENTS (wrappings); i++)
         if (begins (m, wrappings[i]))
           m->at += strlen (wrappings[i]);
-      if (begins (m, "/*<![CDATA[*/"))
-        m->at += strlen ("/*<![CDATA[*/");
-      else if (begins (m, "//<![CDATA["))
-        m->at += strlen ("//<![CDATA[");
-      else if (begins (m, "//]]>"))
-        m->at += strlen ("//]]>");
-      else if (begins (m, "/*"))
+      if (begins (m, "/*"))
         skip_to (m, "*/");
       else if (begins (m, "//"))
         while (m->at < m->end && *m->at != '\n' && *m->at != '\r')
@@ -90,10 +79,35 @@ quote_ends (const Mender *m)
   return *at == '/' && at + 1 < m->end && (at[1] == '/' || at[1] == '*');
 }
 
+/* Whether so many hexadecimal digits come, and what they are. */
+static gboolean
+read_hex (Mender *m, guint digits, guint *value)
+{
+  *value = 0;
+  if ((gsize) (m->end - m->at) < digits)
+    return FALSE;
+  for (guint i = 0; i < digits; i++)
+    {
+      if (!g_ascii_isxdigit (m->at[i]))
+        return FALSE;
+      *value = *value * 16 + (guint) g_ascii_xdigit_value (m->at[i]);
+    }
+  m->at += digits;
+  return TRUE;
+}
+
 static void
 put_unicode (Mender *m, guint value)
 {
   g_string_append_printf (m->out, "\\u%04x", value);
+}
+
+static void
+put_quoted (Mender *m, const char *start)
+{
+  g_string_append_c (m->out, '"');
+  g_string_append_len (m->out, start, m->at - start);
+  g_string_append_c (m->out, '"');
 }
 
 /* After a backslash. */
@@ -101,34 +115,18 @@ static void
 mend_escape (Mender *m)
 {
   char c = m->at < m->end ? *m->at++ : '\0';
+  guint value;
 
   if (c != '\0' && strchr ("\"\\/bfnrt", c) != NULL)
     {
       g_string_append_c (m->out, '\\');
       g_string_append_c (m->out, c);
     }
-  else if (c == 'u' && m->end - m->at >= 4 && g_ascii_isxdigit (m->at[0])
-           && g_ascii_isxdigit (m->at[1]) && g_ascii_isxdigit (m->at[2])
-           && g_ascii_isxdigit (m->at[3]))
-    {
-      guint value = 0;
-
-      for (int i = 0; i < 4; i++)
-        value = value * 16 + (guint) g_ascii_xdigit_value (*m->at++);
-      /* A half of a pair alone is not UTF-8; pairs are of no use for prices. */
-      put_unicode (m, value == 0 || (value >= 0xd800 && value <= 0xdfff)
-                          ? 0xfffd
-                          : value);
-    }
-  else if (c == 'x' && m->end - m->at >= 2 && g_ascii_isxdigit (m->at[0])
-           && g_ascii_isxdigit (m->at[1]))
-    {
-      guint value = (guint) g_ascii_xdigit_value (m->at[0]) * 16
-                    + (guint) g_ascii_xdigit_value (m->at[1]);
-
-      m->at += 2;
-      put_unicode (m, value == 0 ? 0xfffd : value);
-    }
+  else if ((c == 'u' && read_hex (m, 4, &value))
+           || (c == 'x' && read_hex (m, 2, &value)))
+    /* A half of a pair alone is not UTF-8; pairs are of no use for prices. */
+    put_unicode (m, value == 0 || (value >= 0xd800 && value <= 0xdfff) ? 0xfffd
+                                                                       : value);
   else if ((guchar) c < ' ')
     g_string_append_c (m->out, ' ');
   else
@@ -164,10 +162,17 @@ mend_string (Mender *m)
   return FALSE;
 }
 
-static gboolean
-is_name_character (char c)
+/* Skips a name, which may be empty.  Returns: where it begins. */
+static const char *
+skip_name (Mender *m)
 {
-  return g_ascii_isalnum (c) || c == '_' || c == '$' || (guchar) c >= 0x80;
+  const char *start = m->at;
+
+  while (m->at < m->end
+         && (g_ascii_isalnum (*m->at) || *m->at == '_' || *m->at == '$'
+             || (guchar) *m->at >= 0x80))
+    m->at++;
+  return start;
 }
 
 /* A number as it is, or as a string where a double would not keep it. */
@@ -197,11 +202,10 @@ mend_number (Mender *m)
   if (plain && start[*start == '-'] == '0' && digits > 1
       && start[(*start == '-') + 1] != '.')
     plain = FALSE;
-  if (!plain)
-    g_string_append_c (m->out, '"');
-  g_string_append_len (m->out, start, m->at - start);
-  if (!plain)
-    g_string_append_c (m->out, '"');
+  if (plain)
+    g_string_append_len (m->out, start, m->at - start);
+  else
+    put_quoted (m, start);
   return digits > 0;
 }
 
@@ -209,18 +213,15 @@ mend_number (Mender *m)
 static gboolean
 mend_word (Mender *m)
 {
-  const char *start = m->at;
-  gsize n;
+  static const char *const truths[] = { "true", "false", NULL };
+  static const char *const nulls[] = { "undefined", "NaN", NULL };
+  const char *start = skip_name (m);
+  g_autofree char *word = g_strndup (start, (gsize) (m->at - start));
 
-  while (m->at < m->end && is_name_character (*m->at))
-    m->at++;
-  n = (gsize) (m->at - start);
-  if ((n == 4 && memcmp (start, "true", 4) == 0)
-      || (n == 5 && memcmp (start, "false", 5) == 0))
-    g_string_append_len (m->out, start, (gssize) n);
-  else if ((n == 4 && g_ascii_strncasecmp (start, "null", 4) == 0)
-           || (n == 9 && memcmp (start, "undefined", 9) == 0)
-           || (n == 3 && memcmp (start, "NaN", 3) == 0))
+  if (g_strv_contains (truths, word))
+    g_string_append (m->out, word);
+  else if (g_strv_contains (nulls, word)
+           || g_ascii_strcasecmp (word, "null") == 0)
     g_string_append (m->out, "null");
   else
     return FALSE;
@@ -230,17 +231,14 @@ mend_word (Mender *m)
 static gboolean
 mend_key (Mender *m)
 {
-  const char *start = m->at;
+  const char *start;
 
   if (*m->at == '"' || *m->at == '\'')
     return mend_string (m);
-  while (m->at < m->end && is_name_character (*m->at))
-    m->at++;
+  start = skip_name (m);
   if (m->at == start)
     return FALSE;
-  g_string_append_c (m->out, '"');
-  g_string_append_len (m->out, start, m->at - start);
-  g_string_append_c (m->out, '"');
+  put_quoted (m, start);
   return TRUE;
 }
 
@@ -261,6 +259,18 @@ mend_member (Mender *m, char close)
   return mend_value (m);
 }
 
+/* Space, and any of the marks. */
+static void
+skip_marks (Mender *m, const char *marks)
+{
+  skip_space (m);
+  while (m->at < m->end && *m->at != '\0' && strchr (marks, *m->at) != NULL)
+    {
+      m->at++;
+      skip_space (m);
+    }
+}
+
 static gboolean
 mend_container (Mender *m)
 {
@@ -272,12 +282,7 @@ mend_container (Mender *m)
   g_string_append_c (m->out, *m->at++);
   for (;;)
     {
-      skip_space (m);
-      while (m->at < m->end && *m->at == ',')
-        {
-          m->at++;
-          skip_space (m);
-        }
+      skip_marks (m, ",");
       if (m->at == m->end)
         return FALSE;
       if (*m->at == close)
@@ -339,12 +344,6 @@ qm_lax_json_read_one (const char *text, gsize length, gsize *end)
   return value;
 }
 
-static void
-value_free (gpointer data)
-{
-  json_decref (data);
-}
-
 /* "&quot;" all over instead of quotes.  (transfer full) (nullable) */
 static char *
 unescape_quotes (const char *text, gsize length)
@@ -372,12 +371,7 @@ read_values (const char *text, gsize length, GPtrArray *values)
       json_t *value;
       gsize used;
 
-      skip_space (&m);
-      while (m.at < m.end && (*m.at == ';' || *m.at == ','))
-        {
-          m.at++;
-          skip_space (&m);
-        }
+      skip_marks (&m, ";,");
       if (m.at == m.end || (*m.at != '{' && *m.at != '['))
         return;
       value = qm_lax_json_read_one (m.at, (gsize) (m.end - m.at), &used);
@@ -391,15 +385,14 @@ read_values (const char *text, gsize length, GPtrArray *values)
 GPtrArray *
 qm_lax_json_read (const char *text, gsize length)
 {
-  GPtrArray *values = g_ptr_array_new_with_free_func (value_free);
+  GPtrArray *values =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) json_decref);
   g_autofree char *unescaped = NULL;
 
   g_return_val_if_fail (text != NULL, values);
 
   unescaped = unescape_quotes (text, length);
-  if (unescaped != NULL)
-    read_values (unescaped, strlen (unescaped), values);
-  else
-    read_values (text, length, values);
+  read_values (unescaped != NULL ? unescaped : text,
+               unescaped != NULL ? strlen (unescaped) : length, values);
   return values;
 }

@@ -8,14 +8,9 @@
 
 #include <string.h>
 
-const char *const qm_page_product_types[] = {
-  "Product",      "ProductGroup",        "IndividualProduct",
-  "ProductModel", "SomeProducts",        "Vehicle",
-  "Car",          "Motorcycle",          "Book",
-  "VideoGame",    "SoftwareApplication", "ProductCollection",
-  "Drug",         "MusicAlbum",          "DietarySupplement",
-  NULL,
-};
+const char *const qm_page_product_types[] = QM_PAGE_LIST (QM_EACH_TYPE_PRODUCT);
+const char *const qm_page_offer_types[] = QM_PAGE_LIST (QM_EACH_TYPE_OFFER);
+const char *const qm_page_list_types[] = QM_PAGE_LIST (QM_EACH_TYPE_LIST);
 
 static const char *const availability_names[QM_N_AVAILABILITIES] = {
   NULL,        "InStock",    "LimitedAvailability", "PreOrder",
@@ -72,20 +67,35 @@ qm_stated_price_set_currency (QmStatedPrice *price, const char *text)
     memcpy (price->currency, currency, 4);
 }
 
-static void
-free_price (gpointer data)
-{
-  qm_stated_price_free (data);
-}
-
 QmStatedProduct *
 qm_page_add_product (QmPage *page, QmPageMethod method)
 {
   QmStatedProduct *product = g_new0 (QmStatedProduct, 1);
 
   product->method = method;
-  product->prices = g_ptr_array_new_with_free_func (free_price);
+  product->prices =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_stated_price_free);
   g_ptr_array_add (page->products, product);
+  return product;
+}
+
+QmStatedProduct *
+qm_page_add_priced (QmPage *page,
+                    QmPageMethod method,
+                    const char *amount,
+                    const char *currency)
+{
+  QmStatedPrice *price = qm_stated_price_new ();
+  QmStatedProduct *product;
+
+  if (!qm_stated_price_set_text (price, amount))
+    {
+      qm_stated_price_free (price);
+      return NULL;
+    }
+  qm_stated_price_set_currency (price, currency);
+  product = qm_page_add_product (page, method);
+  g_ptr_array_add (product->prices, price);
   return product;
 }
 
@@ -115,41 +125,38 @@ qm_page_parse_price (const char *text,
     {
       char unused[4];
 
-      if (could_be_group (line)
-          && !qm_amount_parse (line, QM_DECIMAL_COMMA, other, unused))
-        *other = QM_AMOUNT_UNSTATED;
-      return *micros >= 0;
+      if (could_be_group (line))
+        qm_amount_parse (line, QM_DECIMAL_COMMA, other, unused);
     }
-  if (!qm_amount_parse (line, QM_DECIMAL_GUESS, micros, currency))
+  else if (!qm_amount_parse (line, QM_DECIMAL_GUESS, micros, currency))
     return FALSE;
   return *micros >= 0;
+}
+
+gboolean
+qm_stated_price_set_text (QmStatedPrice *price, const char *text)
+{
+  char currency[4];
+  gint64 micros, other;
+
+  if (!qm_page_parse_price (text, &micros, &other, currency))
+    return FALSE;
+  price->micros = micros;
+  price->other_micros = other;
+  if (price->currency[0] == '\0')
+    memcpy (price->currency, currency, 4);
+  return TRUE;
 }
 
 QmAvailability
 qm_page_parse_availability (const char *text)
 {
+#define AVAILABILITY(word, tells) { word, QM_AVAILABILITY_##tells },
   static const struct
   {
     const char *word;
     QmAvailability availability;
-  } words[] = {
-    { "outofstock", QM_AVAILABILITY_OUT_OF_STOCK },
-    { "soldout", QM_AVAILABILITY_OUT_OF_STOCK },
-    { "oos", QM_AVAILABILITY_OUT_OF_STOCK },
-    { "unavailable", QM_AVAILABILITY_OUT_OF_STOCK },
-    { "notavailable", QM_AVAILABILITY_OUT_OF_STOCK },
-    { "discontinued", QM_AVAILABILITY_DISCONTINUED },
-    { "limitedavailability", QM_AVAILABILITY_LIMITED },
-    { "preorder", QM_AVAILABILITY_PRE_ORDER },
-    { "presale", QM_AVAILABILITY_PRE_ORDER },
-    { "backorder", QM_AVAILABILITY_BACK_ORDER },
-    { "madetoorder", QM_AVAILABILITY_BACK_ORDER },
-    { "availablefororder", QM_AVAILABILITY_BACK_ORDER },
-    { "instock", QM_AVAILABILITY_IN_STOCK },
-    { "instoreonly", QM_AVAILABILITY_IN_STOCK },
-    { "onlineonly", QM_AVAILABILITY_IN_STOCK },
-    { "available", QM_AVAILABILITY_IN_STOCK },
-  };
+  } words[] = { QM_EACH_AVAILABILITY (AVAILABILITY) };
   char plain[64];
   gsize n = 0;
 
@@ -172,24 +179,29 @@ qm_page_parse_date (const char *text)
 {
   QmDate date = { 0 };
   g_autofree char *line = qm_page_one_line (text, 40);
-  char day[11];
 
   if (line == NULL || strlen (line) < 10 || g_ascii_isdigit (line[10]))
     return date;
-  memcpy (day, line, 10);
-  day[10] = '\0';
-  qm_date_parse (day, &date);
+  line[10] = '\0';
+  qm_date_parse (line, &date);
   return date;
+}
+
+const char *
+qm_page_local_name (const char *name)
+{
+  const char *local = name;
+
+  while ((name = strpbrk (name, "/:#")) != NULL)
+    local = ++name;
+  return local;
 }
 
 gboolean
 qm_page_type_is (const char *type, const char *const *names)
 {
-  const char *local = type;
+  const char *local = qm_page_local_name (type);
 
-  for (const char *c = type; *c != '\0'; c++)
-    if (*c == '/' || *c == ':' || *c == '#')
-      local = c + 1;
   for (; *names != NULL; names++)
     if (g_ascii_strcasecmp (local, *names) == 0)
       return TRUE;
@@ -213,6 +225,46 @@ gboolean
 qm_page_is (const xmlNode *node, const char *name)
 {
   return node->type == XML_ELEMENT_NODE && qm_page_same_name (node->name, name);
+}
+
+gboolean
+qm_page_is_any (const xmlNode *node, const char *const *names)
+{
+  for (; node->type == XML_ELEMENT_NODE && *names != NULL; names++)
+    if (qm_page_same_name (node->name, *names))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+qm_page_holds_any (const char *text, const char *const *parts)
+{
+  for (; text != NULL && *parts != NULL; parts++)
+    if (strstr (text, *parts) != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+qm_page_is_struck (const xmlNode *node)
+{
+  static const char *const names[] = { "del", "s", "strike", NULL };
+
+  return qm_page_is_any (node, names);
+}
+
+gboolean
+qm_page_is_styled_struck (const xmlNode *node)
+{
+  const char *style = qm_page_attribute (node, "style");
+
+  return style != NULL && strstr (style, "line-through") != NULL;
+}
+
+gboolean
+qm_page_is_code (const xmlNode *node)
+{
+  return qm_page_is (node, "script") || qm_page_is (node, "style");
 }
 
 xmlNode *
@@ -240,15 +292,13 @@ qm_page_node_text (const xmlNode *node, gsize max)
 
   while (at != NULL && text->len < max * 4 && nodes++ < QM_PAGE_TEXT_NODES_MAX)
     {
-      gboolean skip = qm_page_is (at, "script") || qm_page_is (at, "style");
-
       if (at->type == XML_TEXT_NODE && at->content != NULL)
         g_string_append_len (text, (const char *) at->content,
                              (gssize) strnlen ((const char *) at->content,
                                                max * 4));
       else if (at->type == XML_ELEMENT_NODE)
         g_string_append_c (text, ' ');
-      at = qm_page_next (node, at, !skip);
+      at = qm_page_next (node, at, !qm_page_is_code (at));
     }
   return qm_page_one_line (text->str, max);
 }
@@ -256,8 +306,7 @@ qm_page_node_text (const xmlNode *node, gsize max)
 gboolean
 qm_page_names_alike (const char *a, const char *b)
 {
-  g_autofree char *x = NULL;
-  g_autofree char *y = NULL;
+  g_autofree char *x = NULL, *y = NULL;
   g_auto (GStrv) words = NULL;
   guint n = 0, common = 0;
 

@@ -63,30 +63,32 @@ is_own_address (const QmPage *page, const char *url)
 {
   const char *own = page->context->url;
 
-  if (url == NULL || strstr (url, "://") == NULL)
-    return FALSE;
-  return g_strcmp0 (url, own) == 0 || g_strcmp0 (url, page->canonical) == 0;
+  return url != NULL && strstr (url, "://") != NULL
+         && (g_strcmp0 (url, own) == 0
+             || g_strcmp0 (url, page->canonical) == 0);
 }
 
 /* How likely a product is the page's own among several. */
 static guint
 rate_product (const QmPage *page, const QmStatedProduct *product)
 {
-  guint rating = 0;
+  guint rating = qm_page_names_alike (product->name, page->heading_text) ? 4
+                 : qm_page_names_alike (product->name, page->title)      ? 2
+                                                                         : 0;
 
-  if (product->prices->len > 0)
-    rating += 1;
-  if (!product->listed)
-    rating += 8;
-  if (product->node != NULL && holds_heading (page, product))
-    rating += 4;
-  if (is_own_address (page, product->url))
-    rating += 3;
-  if (qm_page_names_alike (product->name, page->heading_text))
-    rating += 4;
-  else if (qm_page_names_alike (product->name, page->title))
-    rating += 2;
-  return rating;
+  return rating + (product->prices->len > 0 ? 1 : 0)
+         + (!product->listed ? 8 : 0)
+         + (product->node != NULL && holds_heading (page, product) ? 4 : 0)
+         + (is_own_address (page, product->url) ? 3 : 0);
+}
+
+/* NULL: none. */
+static const QmStatedPrice *
+first_price (const QmStatedProduct *product)
+{
+  return product != NULL && product->prices->len > 0
+             ? g_ptr_array_index (product->prices, 0)
+             : NULL;
 }
 
 static gboolean
@@ -270,20 +272,14 @@ find_statement (const Judge *judge, gint64 micros)
   return first;
 }
 
-/* Whether the page's own statements name different prices. */
+/* Whether another of the page's own statements names another price. */
 static gboolean
-statements_differ (const Judge *judge)
+is_contradicted (const Judge *judge, const Statement *statement)
 {
-  const Statement *first = NULL;
-
   for (guint i = 0; i < N_STATEMENTS; i++)
-    if (is_clear (&judge->statements[i]) && methods[i] != QM_PAGE_RULE)
-      {
-        if (first == NULL)
-          first = &judge->statements[i];
-        else if (first->micros != judge->statements[i].micros)
-          return TRUE;
-      }
+    if (is_clear (&judge->statements[i]) && methods[i] != QM_PAGE_RULE
+        && judge->statements[i].micros != statement->micros)
+      return TRUE;
   return FALSE;
 }
 
@@ -309,6 +305,13 @@ is_not_for_sale (const Judge *judge)
 }
 
 static void
+fill_text (char **field, const char *text)
+{
+  if (*field == NULL)
+    *field = g_strdup (text);
+}
+
+static void
 fill_words (QmPageOffer *offer, const Statement *statement)
 {
   const QmStatedProduct *product = statement->product;
@@ -316,20 +319,19 @@ fill_words (QmPageOffer *offer, const Statement *statement)
 
   if (product == NULL || product->listed)
     return;
-  if (price == NULL && product->prices->len > 0)
-    price = g_ptr_array_index (product->prices, 0);
-  if (offer->name == NULL)
-    offer->name = g_strdup (product->name);
-  if (offer->sku == NULL)
-    offer->sku = g_strdup (price != NULL && price->sku != NULL ? price->sku
-                                                               : product->sku);
-  if (offer->mpn == NULL)
-    offer->mpn = g_strdup (price != NULL && price->mpn != NULL ? price->mpn
-                                                               : product->mpn);
+  if (price == NULL)
+    price = first_price (product);
+  fill_text (&offer->name, product->name);
+  if (price != NULL)
+    {
+      fill_text (&offer->sku, price->sku);
+      fill_text (&offer->mpn, price->mpn);
+    }
+  fill_text (&offer->sku, product->sku);
+  fill_text (&offer->mpn, product->mpn);
   if (price == NULL)
     return;
-  if (offer->seller == NULL)
-    offer->seller = g_strdup (price->seller);
+  fill_text (&offer->seller, price->seller);
   if (offer->availability == QM_AVAILABILITY_UNSTATED)
     offer->availability = price->availability;
   if (offer->valid_until.year == 0)
@@ -375,10 +377,7 @@ choose_currency (Judge *judge, const Statement *statement)
     memcpy (offer->currency, seen->currency, 4);
   for (guint i = 0; offer->currency[0] == '\0' && i < N_STATEMENTS; i++)
     {
-      const QmStatedProduct *product = judge->statements[i].product;
-      const QmStatedPrice *price = product != NULL && product->prices->len > 0
-                                       ? g_ptr_array_index (product->prices, 0)
-                                       : NULL;
+      const QmStatedPrice *price = first_price (judge->statements[i].product);
 
       if (price != NULL && price->currency[0] != '\0'
           && (seen == NULL || seen->sign[0] == '\0'
@@ -494,19 +493,12 @@ is_product_page (const Judge *judge)
 {
   const QmPage *page = judge->page;
 
-  if (page->is_list)
-    return FALSE;
-  if (page->can_buy)
-    return TRUE;
-  if (page->is_article)
-    return FALSE;
-  if (page->is_product)
-    return TRUE;
-  for (guint i = 0; i < N_STATEMENTS; i++)
-    if (judge->statements[i].product != NULL
-        && !judge->statements[i].product->listed)
-      return TRUE;
-  return FALSE;
+  gboolean stated = page->is_product;
+
+  for (guint i = 0; i < N_STATEMENTS && !stated; i++)
+    stated = judge->statements[i].product != NULL
+             && !judge->statements[i].product->listed;
+  return !page->is_list && (page->can_buy || (!page->is_article && stated));
 }
 
 static gboolean
@@ -566,9 +558,8 @@ decide_by_statement (Judge *judge, const Statement *statement)
 
   if (!seen
       && (judge->sight.several || qm_page_is_seen (page, statement->micros, 0)
-          || (statement->method == QM_PAGE_SCRIPT && page->sees_signed)))
-    refuse_contradiction (judge);
-  else if (!seen && statements_differ (judge))
+          || (statement->method == QM_PAGE_SCRIPT && page->sees_signed)
+          || is_contradicted (judge, statement)))
     refuse_contradiction (judge);
   else if (is_gone (judge, statement))
     decide_nothing (judge,
@@ -587,12 +578,12 @@ decide (Judge *judge, gboolean rule_first)
 
   if (statement == NULL)
     decide_by_sight (judge);
-  else if (statement->method == QM_PAGE_RULE)
-    accept (judge, statement, statement->micros);
-  else if (judge->sight.amount == NULL || judge->sight.several
-           || !judge->sight.called_price)
+  else if (statement->method != QM_PAGE_RULE
+           && (judge->sight.amount == NULL || judge->sight.several
+               || !judge->sight.called_price))
     decide_by_statement (judge, statement);
-  else if (judge->sight.amount->micros == statement->micros)
+  else if (statement->method == QM_PAGE_RULE
+           || judge->sight.amount->micros == statement->micros)
     accept (judge, statement, statement->micros);
   else
     settle_contradiction (judge, statement);
@@ -612,9 +603,8 @@ qm_page_decide (QmPage *page, QmPageOffer *offer)
     fill_words (offer, &judge.statements[N_STATEMENTS - 1]);
   for (guint i = 0; i < N_STATEMENTS; i++)
     fill_words (offer, &judge.statements[i]);
-  if (offer->name == NULL)
-    offer->name = g_strdup (page->heading_text != NULL ? page->heading_text
-                                                       : page->title);
+  fill_text (&offer->name, page->heading_text);
+  fill_text (&offer->name, page->title);
   decide (&judge, rule && rule_first);
   if (offer->price_micros != QM_AMOUNT_UNSTATED)
     note_others (&judge);

@@ -15,21 +15,10 @@
 typedef struct
 {
   QmPage *page;
-  GHashTable *nodes; /* @id to json_t, borrowed */
-  guint budget;      /* objects that may still be looked at */
+  QmStatedProduct *product; /* that is being read */
+  GHashTable *nodes;        /* @id to json_t, borrowed */
+  guint budget;             /* objects that may still be looked at */
 } Reader;
-
-/* The last part of "http://schema.org/price", "schema:price" or "price". */
-static const char *
-local_name (const char *name)
-{
-  const char *local = name;
-
-  for (; *name != '\0'; name++)
-    if (*name == '/' || *name == ':' || *name == '#')
-      local = name + 1;
-  return local;
-}
 
 /* (transfer none) (nullable) */
 static json_t *
@@ -42,7 +31,7 @@ member (json_t *object, const char *name)
     return value;
   json_object_foreach (object, key, value)
   {
-    if (g_ascii_strcasecmp (local_name (key), name) == 0)
+    if (g_ascii_strcasecmp (qm_page_local_name (key), name) == 0)
       return value;
   }
   return NULL;
@@ -75,6 +64,25 @@ static char *
 member_text (json_t *object, const char *name)
 {
   return text_of_value (member (object, name));
+}
+
+/* The text of one member or, where it has none, of another.  (transfer full)
+ * (nullable) */
+static char *
+either_text (json_t *object, const char *name, const char *other)
+{
+  char *text = member_text (object, name);
+
+  return text != NULL ? text : member_text (object, other);
+}
+
+/* Whether the text of a member is one of these; without one it is "". */
+static gboolean
+member_is (json_t *object, const char *name, const char *const *texts)
+{
+  g_autofree char *text = member_text (object, name);
+
+  return g_strv_contains (texts, text != NULL ? text : "");
 }
 
 static gboolean
@@ -117,24 +125,16 @@ static void
 set_price_text (QmStatedPrice *price, json_t *value)
 {
   g_autofree char *text = text_of_value (value);
-  char currency[4];
-  gint64 micros, other;
 
-  if (text == NULL || !qm_page_parse_price (text, &micros, &other, currency))
-    return;
-  price->micros = micros;
-  price->other_micros = json_is_number (value) ? QM_AMOUNT_UNSTATED : other;
-  if (price->currency[0] == '\0')
-    memcpy (price->currency, currency, 4);
+  if (qm_stated_price_set_text (price, text) && json_is_number (value))
+    price->other_micros = QM_AMOUNT_UNSTATED;
 }
 
 static void
 set_ld_currency (QmStatedPrice *price, json_t *object)
 {
-  g_autofree char *text = member_text (object, "priceCurrency");
+  g_autofree char *text = either_text (object, "priceCurrency", "currency");
 
-  if (text == NULL)
-    text = member_text (object, "currency");
   qm_stated_price_set_currency (price, text);
 }
 
@@ -143,13 +143,9 @@ set_ld_currency (QmStatedPrice *price, json_t *object)
 static gboolean
 is_beside (json_t *specification)
 {
-  static const char *const kinds[] = { "ListPrice",
-                                       "SRP",
-                                       "MSRP",
-                                       "StrikethroughPrice",
-                                       "RegularPrice",
-                                       "MinimumAdvertisedPrice",
-                                       NULL };
+  static const char *const kinds[] = QM_PAGE_LIST (QM_EACH_PRICE_BESIDE);
+  static const char *const least[] = { "", "0", "1", NULL };
+  static const char *const pieces[] = { "C62", "H87", "EA", NULL };
   g_autofree char *kind = member_text (specification, "priceType");
   g_autofree char *billing = member_text (specification, "billingDuration");
   json_t *quantity = member (specification, "eligibleQuantity");
@@ -157,23 +153,10 @@ is_beside (json_t *specification)
 
   if (kind != NULL && qm_page_type_is (kind, kinds))
     return TRUE;
-  if (json_is_object (quantity))
-    {
-      g_autofree char *least = member_text (quantity, "minValue");
-
-      if (least != NULL && !g_str_equal (least, "1")
-          && !g_str_equal (least, "0"))
-        return TRUE;
-    }
-  if (json_is_object (reference))
-    {
-      g_autofree char *unit = member_text (reference, "unitCode");
-
-      if (unit == NULL
-          || (!g_str_equal (unit, "C62") && !g_str_equal (unit, "H87")
-              && !g_str_equal (unit, "EA")))
-        return TRUE;
-    }
+  if ((json_is_object (quantity) && !member_is (quantity, "minValue", least))
+      || (json_is_object (reference)
+          && !member_is (reference, "unitCode", pieces)))
+    return TRUE;
   return billing != NULL || member (specification, "validForMemberTier") != NULL
          || member (specification, "membershipPointsEarned") != NULL;
 }
@@ -182,18 +165,12 @@ static void
 set_tax (QmStatedPrice *price, json_t *object)
 {
   json_t *tax = member (object, "valueAddedTaxIncluded");
+  const char *text = json_is_string (tax) ? json_string_value (tax) : "";
 
-  if (json_is_boolean (tax))
-    price->tax_included = json_is_true (tax) ? QM_YES : QM_NO;
-  else if (json_is_string (tax))
-    {
-      const char *text = json_string_value (tax);
-
-      if (g_ascii_strcasecmp (text, "true") == 0)
-        price->tax_included = QM_YES;
-      else if (g_ascii_strcasecmp (text, "false") == 0)
-        price->tax_included = QM_NO;
-    }
+  if (json_is_true (tax) || g_ascii_strcasecmp (text, "true") == 0)
+    price->tax_included = QM_YES;
+  else if (json_is_false (tax) || g_ascii_strcasecmp (text, "false") == 0)
+    price->tax_included = QM_NO;
 }
 
 static void
@@ -242,9 +219,7 @@ set_offer_words (QmStatedPrice *price, json_t *offer)
 
   price->availability = qm_page_parse_availability (availability);
   price->valid_until = qm_page_parse_date (until);
-  price->seller = member_text (offer, "seller");
-  if (price->seller == NULL)
-    price->seller = member_text (offer, "offeredBy");
+  price->seller = either_text (offer, "seller", "offeredBy");
   price->sku = member_text (offer, "sku");
   price->mpn = member_text (offer, "mpn");
   price->url = member_text (offer, "url");
@@ -257,48 +232,44 @@ set_ld_range (QmStatedPrice *price, json_t *offer)
   gint64 micros, other;
   char currency[4];
 
-  if (price->micros == QM_AMOUNT_UNSTATED)
-    set_price_text (price, member (offer, "lowPrice"));
-  else
+  if (price->micros != QM_AMOUNT_UNSTATED)
     return;
-  if (high != NULL && qm_page_parse_price (high, &micros, &other, currency)
+  set_price_text (price, member (offer, "lowPrice"));
+  if (qm_page_parse_price (high, &micros, &other, currency)
       && price->micros != QM_AMOUNT_UNSTATED && micros > price->micros)
     price->high_micros = micros;
 }
 
 static void
-read_offers (Reader *reader,
-             QmStatedProduct *product,
-             json_t *value,
-             guint depth)
+read_offers (Reader *reader, json_t *value, guint depth)
 {
+  GPtrArray *prices = reader->product->prices;
   QmStatedPrice *price;
-  guint before = product->prices->len;
+  guint before = prices->len;
   json_t *one, *nested;
   size_t i;
 
   value = resolve (reader, value);
-  if (depth > 6 || product->prices->len >= QM_PAGE_ITEMS_MAX
-      || reader->budget == 0)
+  if (depth > 6 || prices->len >= QM_PAGE_ITEMS_MAX || reader->budget == 0)
     return;
   reader->budget--;
   json_array_foreach (value, i, one)
   {
-    read_offers (reader, product, one, depth + 1);
+    read_offers (reader, one, depth + 1);
   }
   if (!json_is_object (value))
     return;
   nested = member (value, "offers");
   if (nested != NULL)
     {
-      read_offers (reader, product, nested, depth + 1);
-      for (guint j = before; j < product->prices->len; j++)
+      read_offers (reader, nested, depth + 1);
+      for (guint j = before; j < prices->len; j++)
         {
-          price = g_ptr_array_index (product->prices, j);
+          price = g_ptr_array_index (prices, j);
           if (price->currency[0] == '\0')
             set_ld_currency (price, value);
         }
-      if (product->prices->len > before)
+      if (prices->len > before)
         return;
     }
   price = qm_stated_price_new ();
@@ -310,24 +281,25 @@ read_offers (Reader *reader,
   set_ld_range (price, value);
   if (is_beside (value))
     price->micros = QM_AMOUNT_UNSTATED;
-  g_ptr_array_add (product->prices, price);
+  g_ptr_array_add (prices, price);
 }
 
 static void
-read_variants (Reader *reader, QmStatedProduct *product, json_t *value)
+read_variants (Reader *reader, json_t *value)
 {
+  GPtrArray *prices = reader->product->prices;
   json_t *one;
   size_t i;
 
   value = resolve (reader, value);
   if (json_is_object (value))
     {
-      guint before = product->prices->len;
+      guint before = prices->len;
 
-      read_offers (reader, product, member (value, "offers"), 0);
-      for (guint j = before; j < product->prices->len; j++)
+      read_offers (reader, member (value, "offers"), 0);
+      for (guint j = before; j < prices->len; j++)
         {
-          QmStatedPrice *price = g_ptr_array_index (product->prices, j);
+          QmStatedPrice *price = g_ptr_array_index (prices, j);
 
           if (price->sku == NULL)
             price->sku = member_text (value, "sku");
@@ -339,13 +311,9 @@ read_variants (Reader *reader, QmStatedProduct *product, json_t *value)
     }
   json_array_foreach (value, i, one)
   {
-    if (json_is_object (one) || json_is_string (one))
-      {
-        json_t *variant = resolve (reader, one);
-
-        if (json_is_object (variant))
-          read_variants (reader, product, variant);
-      }
+    one = resolve (reader, one);
+    if (json_is_object (one))
+      read_variants (reader, one);
   }
 }
 
@@ -355,63 +323,27 @@ read_product (Reader *reader, json_t *object, gboolean listed)
   QmStatedProduct *product =
       qm_page_add_product (reader->page, QM_PAGE_JSON_LD);
 
+  reader->product = product;
   product->listed = listed;
   product->name = member_text (object, "name");
-  product->sku = member_text (object, "sku");
-  if (product->sku == NULL)
-    product->sku = member_text (object, "productID");
+  product->sku = either_text (object, "sku", "productID");
   product->mpn = member_text (object, "mpn");
   product->url = member_text (object, "url");
-  read_offers (reader, product, member (object, "offers"), 0);
-  if (member (object, "hasVariant") != NULL)
-    read_variants (reader, product, member (object, "hasVariant"));
+  read_offers (reader, member (object, "offers"), 0);
+  read_variants (reader, member (object, "hasVariant"));
 }
 
-/* A member that leads to other products than the page's. */
-static gboolean
-leads_away (const char *key)
-{
-  static const char *const names[] = {
-    "isRelatedTo",
-    "isSimilarTo",
-    "isAccessoryOrSparePartFor",
-    "isConsumableFor",
-    "isVariantOf",
-    "review",
-    "reviews",
-    "aggregateRating",
-    "breadcrumb",
-    "offers",
-    "hasVariant",
-    "brand",
-    "manufacturer",
-    "hasOfferCatalog",
-    "makesOffer",
-    "inProductGroupWithID",
-    "author",
-    "publisher",
-    "recommendations",
-    NULL,
-  };
-
-  return qm_page_type_is (key, names);
-}
+/* Members that lead to other products than the page's. */
+static const char *const away[] = QM_PAGE_LIST (QM_EACH_LEADS_AWAY);
 
 static void walk (Reader *reader, json_t *value, gboolean listed, guint depth);
 
 static void
 walk_object (Reader *reader, json_t *object, gboolean listed, guint depth)
 {
-  static const char *const lists[] = { "ItemList",       "OfferCatalog",
-                                       "CollectionPage", "SearchResultsPage",
-                                       "DataFeed",       NULL };
-  static const char *const pages[] = { "CollectionPage", "SearchResultsPage",
-                                       NULL };
-  static const char *const articles[] = { "NewsArticle", "BlogPosting",
-                                          "Article",     "TechArticle",
-                                          "Recipe",      "Event",
-                                          "JobPosting",  NULL };
-  static const char *const offers[] = { "Offer", "AggregateOffer", NULL };
+  static const char *const feeds[] = { "DataFeed", NULL };
+  static const char *const pages[] = QM_PAGE_LIST (QM_EACH_TYPE_RESULTS);
+  static const char *const articles[] = QM_PAGE_LIST (QM_EACH_TYPE_ARTICLE);
   const char *key;
   json_t *value;
 
@@ -419,28 +351,25 @@ walk_object (Reader *reader, json_t *object, gboolean listed, guint depth)
     reader->page->is_list = TRUE;
   if (is_type (object, articles))
     reader->page->is_article = TRUE;
-  if (is_type (object, lists))
+  if (is_type (object, qm_page_list_types) || is_type (object, feeds))
     listed = TRUE;
   if (is_type (object, qm_page_product_types))
     read_product (reader, object, listed);
-  else if (is_type (object, offers))
+  else if (is_type (object, qm_page_offer_types))
     {
       json_t *item = resolve (reader, member (object, "itemOffered"));
 
       if (json_is_object (item) && member (item, "offers") == NULL)
         {
-          QmStatedProduct *product;
-
           read_product (reader, item, listed);
-          product = g_ptr_array_index (reader->page->products,
-                                       reader->page->products->len - 1);
-          read_offers (reader, product, object, 0);
+          read_offers (reader, object, 0);
         }
       return;
     }
   json_object_foreach (object, key, value)
   {
-    if ((json_is_object (value) || json_is_array (value)) && !leads_away (key))
+    if ((json_is_object (value) || json_is_array (value))
+        && !qm_page_type_is (key, away))
       walk (reader, value, listed, depth + 1);
   }
 }
@@ -509,16 +438,11 @@ read_script (xmlNode *script, GPtrArray *all, gsize *rest)
     g_ptr_array_add (all, json_incref (g_ptr_array_index (values, i)));
 }
 
-static void
-decref (gpointer data)
-{
-  json_decref (data);
-}
-
 void
 qm_page_read_json_ld (QmPage *page)
 {
-  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (decref);
+  g_autoptr (GPtrArray) values =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) json_decref);
   g_autoptr (GHashTable) nodes = g_hash_table_new (g_str_hash, g_str_equal);
   Reader reader = { .page = page, .nodes = nodes, .budget = OBJECTS_MAX };
   xmlNode *top = xmlDocGetRootElement (page->doc);

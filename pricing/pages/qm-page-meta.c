@@ -7,36 +7,11 @@
 #include <string.h>
 
 /* Names of <meta> elements, a better one before a worse one. */
-static const char *const price_names[] = {
-  "product:sale_price:amount",
-  "product:price:amount",
-  "og:price:amount",
-  "product:sale_price",
-  "product:price",
-  "og:price",
-  "og:product:price:amount",
-  "product:price.amount",
-  "twitter:data:price",
-  "price",
-  "product_price",
-  "itemprop:price",
-};
-static const char *const currency_names[] = {
-  "product:sale_price:currency",
-  "product:price:currency",
-  "og:price:currency",
-  "product:currency",
-  "og:product:price:currency",
-  "product:price.currency",
-  "og:currency",
-  "pricecurrency",
-  "currency",
-};
-static const char *const availability_names[] = {
-  "product:availability",
-  "og:availability",
-  "availability",
-};
+static const char *const price_names[] = QM_PAGE_LIST (QM_EACH_META_PRICE);
+static const char *const currency_names[] =
+    QM_PAGE_LIST (QM_EACH_META_CURRENCY);
+static const char *const availability_names[] =
+    QM_PAGE_LIST (QM_EACH_META_AVAILABILITY);
 
 /* (transfer full): the contents of all <meta> elements by name in lower case,
  * the first of each. */
@@ -50,7 +25,7 @@ collect (const QmPage *page)
   for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
     {
       const char *name, *content;
-      char *key;
+      g_autofree char *key = NULL;
 
       if (!qm_page_is (node, "meta"))
         continue;
@@ -61,40 +36,36 @@ collect (const QmPage *page)
       if (name == NULL || content == NULL || *content == '\0')
         continue;
       key = g_ascii_strdown (name, -1);
-      if (g_hash_table_contains (names, key))
-        g_free (key);
-      else
-        g_hash_table_insert (names, key, (char *) content);
+      if (!g_hash_table_contains (names, key))
+        g_hash_table_insert (names, g_steal_pointer (&key), (char *) content);
     }
   return names;
 }
 
 static const char *
-look_up (GHashTable *names, const char *const *list, guint n)
+look_up (GHashTable *names, const char *const *list)
 {
-  for (guint i = 0; i < n; i++)
-    {
-      const char *content = g_hash_table_lookup (names, list[i]);
+  const char *content = NULL;
 
-      if (content != NULL)
-        return content;
-    }
-  return NULL;
+  for (; content == NULL && *list != NULL; list++)
+    content = g_hash_table_lookup (names, *list);
+  return content;
 }
 
 /* twitter:label1 "Price" with twitter:data1 "$12". */
 static const char *
 twitter_price (GHashTable *names)
 {
-  static const char *const labels[] = { "twitter:label1", "twitter:label2" };
-  static const char *const data[] = { "twitter:data1", "twitter:data2" };
+  static const char *const pairs[][2] = {
+    { "twitter:label1", "twitter:data1" }, { "twitter:label2", "twitter:data2" }
+  };
 
-  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
     {
-      const char *label = g_hash_table_lookup (names, labels[i]);
+      const char *label = g_hash_table_lookup (names, pairs[i][0]);
 
       if (label != NULL && g_ascii_strcasecmp (label, "price") == 0)
-        return g_hash_table_lookup (names, data[i]);
+        return g_hash_table_lookup (names, pairs[i][1]);
     }
   return NULL;
 }
@@ -102,25 +73,16 @@ twitter_price (GHashTable *names)
 static void
 read_price (QmPage *page, GHashTable *names, const char *text)
 {
-  const char *code =
-      look_up (names, currency_names, G_N_ELEMENTS (currency_names));
-  const char *availability =
-      look_up (names, availability_names, G_N_ELEMENTS (availability_names));
-  gint64 micros, other;
-  char currency[4];
-  QmStatedProduct *product;
+  QmStatedProduct *product =
+      qm_page_add_priced (page, QM_PAGE_META, text,
+                          look_up (names, currency_names));
   QmStatedPrice *price;
 
-  if (!qm_page_parse_price (text, &micros, &other, currency))
+  if (product == NULL)
     return;
-  product = qm_page_add_product (page, QM_PAGE_META);
-  price = qm_stated_price_new ();
-  price->micros = micros;
-  price->other_micros = other;
-  memcpy (price->currency, currency, 4);
-  qm_stated_price_set_currency (price, code);
-  price->availability = qm_page_parse_availability (availability);
-  g_ptr_array_add (product->prices, price);
+  price = g_ptr_array_index (product->prices, 0);
+  price->availability =
+      qm_page_parse_availability (look_up (names, availability_names));
   product->name =
       qm_page_one_line_unescaped (g_hash_table_lookup (names, "og:title"), 500);
   product->sku =
@@ -155,13 +117,12 @@ void
 qm_page_read_meta (QmPage *page)
 {
   g_autoptr (GHashTable) names = collect (page);
-  const char *text = look_up (names, price_names, G_N_ELEMENTS (price_names));
+  const char *text = look_up (names, price_names);
 
   page->title =
       qm_page_one_line_unescaped (g_hash_table_lookup (names, "og:title"), 500);
   read_type (page, names);
   if (text == NULL)
     text = twitter_price (names);
-  if (text != NULL)
-    read_price (page, names, text);
+  read_price (page, names, text);
 }

@@ -16,8 +16,8 @@
 typedef struct
 {
   QmPage *page;
-  GHashTable *ids;    /* of elements, borrowed; made when first needed */
-  GHashTable *inside; /* prices that belong to an item */
+  QmStatedProduct *product; /* that is being read */
+  GHashTable *inside;       /* prices that belong to an item */
   guint budget;
 } Reader;
 
@@ -31,14 +31,8 @@ typedef enum
   SCOPE_OTHER
 } Scope;
 
-static const char *const offer_types[] = { "Offer", "AggregateOffer", NULL };
-static const char *const specification_types[] = { "PriceSpecification",
-                                                   "UnitPriceSpecification",
-                                                   "CompoundPriceSpecification",
-                                                   NULL };
-static const char *const list_types[] = { "ItemList", "OfferCatalog",
-                                          "SearchResultsPage", "CollectionPage",
-                                          NULL };
+static const char *const specification_types[] =
+    QM_PAGE_LIST (QM_EACH_TYPE_SPECIFICATION);
 
 /* Whether one of the words of an attribute is among the names. */
 static gboolean
@@ -55,6 +49,14 @@ has_word (const char *words, const char *const *names)
 static Scope
 scope_of (const xmlNode *node)
 {
+  static const struct
+  {
+    const char *const *types;
+    Scope scope;
+  } scopes[] = { { qm_page_product_types, SCOPE_PRODUCT },
+                 { qm_page_offer_types, SCOPE_OFFER },
+                 { specification_types, SCOPE_SPECIFICATION },
+                 { qm_page_list_types, SCOPE_LIST } };
   const char *type = qm_page_attribute (node, "itemtype");
   gboolean is_scope = qm_page_attribute (node, "itemscope") != NULL;
 
@@ -62,14 +64,9 @@ scope_of (const xmlNode *node)
     type = qm_page_attribute (node, "typeof");
   if (type == NULL)
     return is_scope ? SCOPE_OTHER : SCOPE_NONE;
-  if (has_word (type, qm_page_product_types))
-    return SCOPE_PRODUCT;
-  if (has_word (type, offer_types))
-    return SCOPE_OFFER;
-  if (has_word (type, specification_types))
-    return SCOPE_SPECIFICATION;
-  if (has_word (type, list_types))
-    return SCOPE_LIST;
+  for (guint i = 0; i < G_N_ELEMENTS (scopes); i++)
+    if (has_word (type, scopes[i].types))
+      return scopes[i].scope;
   return SCOPE_OTHER;
 }
 
@@ -79,24 +76,23 @@ property_of (const xmlNode *node)
 {
   const char *name = qm_page_attribute (node, "itemprop");
 
-  if (name == NULL)
-    {
-      name = qm_page_attribute (node, "property");
-      if (name != NULL
-          && (g_str_has_prefix (name, "og:")
-              || g_str_has_prefix (name, "product:")
-              || g_str_has_prefix (name, "twitter:")))
-        return NULL;
-    }
-  return name;
+  if (name != NULL)
+    return name;
+  name = qm_page_attribute (node, "property");
+  return name == NULL || g_str_has_prefix (name, "og:")
+                 || g_str_has_prefix (name, "product:")
+                 || g_str_has_prefix (name, "twitter:")
+             ? NULL
+             : name;
 }
 
+/* FALSE where it is NULL. */
 static gboolean
 is_property (const char *property, const char *name)
 {
   const char *const names[] = { name, NULL };
 
-  return has_word (property, names);
+  return property != NULL && has_word (property, names);
 }
 
 /* The value of a property.  (transfer full) (nullable) */
@@ -126,34 +122,30 @@ value_of (const xmlNode *node)
   return qm_page_node_text (node, 500);
 }
 
-/* A price may stand as text among words, or split into elements. */
+/* A price may stand as text among words, or split into elements.
+ *
+ * other: (out): another reading, as qm_page_parse_price() has it. */
 static void
-set_price (QmStatedPrice *price, const xmlNode *node, gint64 *micros_out)
+set_price (QmStatedPrice *price,
+           const xmlNode *node,
+           gint64 *micros,
+           gint64 *other)
 {
   const char *content = qm_page_attribute (node, "content");
   char currency[4];
-  gint64 micros, other = QM_AMOUNT_UNSTATED;
+  gint64 read;
 
   if (content == NULL || *content == '\0')
     content = qm_page_attribute (node, "data-price");
-  if (content != NULL && *content != '\0'
-      && qm_page_parse_price (content, &micros, &other, currency))
-    ;
-  else if (!qm_page_scan_one (node, &micros, currency))
-    return;
-  *micros_out = micros;
-  if (micros_out == &price->micros)
-    price->other_micros = other;
+  if (!qm_page_parse_price (content, &read, other, currency))
+    {
+      *other = QM_AMOUNT_UNSTATED;
+      if (!qm_page_scan_one (node, &read, currency))
+        return;
+    }
+  *micros = read;
   if (price->currency[0] == '\0')
     memcpy (price->currency, currency, 4);
-}
-
-static void
-set_microdata_currency (QmStatedPrice *price, const xmlNode *node)
-{
-  g_autofree char *value = value_of (node);
-
-  qm_stated_price_set_currency (price, value);
 }
 
 static void
@@ -168,37 +160,31 @@ read_offer_property (QmStatedPrice *price,
                      const xmlNode *node,
                      const char *property)
 {
-  if (is_property (property, "price"))
+  gint64 unused;
+
+  if (is_property (property, "price") || is_property (property, "lowPrice"))
     {
       if (price->micros == QM_AMOUNT_UNSTATED)
-        set_price (price, node, &price->micros);
-    }
-  else if (is_property (property, "lowPrice"))
-    {
-      if (price->micros == QM_AMOUNT_UNSTATED)
-        set_price (price, node, &price->micros);
+        set_price (price, node, &price->micros, &price->other_micros);
     }
   else if (is_property (property, "highPrice"))
-    set_price (price, node, &price->high_micros);
-  else if (is_property (property, "priceCurrency"))
-    set_microdata_currency (price, node);
-  else if (is_property (property, "availability"))
-    {
-      g_autofree char *value = value_of (node);
-
-      if (price->availability == QM_AVAILABILITY_UNSTATED)
-        price->availability = qm_page_parse_availability (value);
-    }
-  else if (is_property (property, "priceValidUntil"))
-    {
-      g_autofree char *value = value_of (node);
-
-      price->valid_until = qm_page_parse_date (value);
-    }
+    set_price (price, node, &price->high_micros, &unused);
   else if (is_property (property, "seller"))
     set_once (&price->seller, node);
   else if (is_property (property, "sku"))
     set_once (&price->sku, node);
+  else
+    {
+      g_autofree char *value = value_of (node);
+
+      if (is_property (property, "priceCurrency"))
+        qm_stated_price_set_currency (price, value);
+      else if (is_property (property, "priceValidUntil"))
+        price->valid_until = qm_page_parse_date (value);
+      else if (is_property (property, "availability")
+               && price->availability == QM_AVAILABILITY_UNSTATED)
+        price->availability = qm_page_parse_availability (value);
+    }
 }
 
 static void
@@ -216,37 +202,13 @@ read_product_property (QmStatedProduct *product,
     set_once (&product->url, node);
 }
 
-static void read_scope (Reader *reader,
-                        QmStatedProduct *product,
-                        QmStatedPrice *price,
-                        xmlNode *node,
-                        guint depth);
-
-static xmlNode *
-find_id (Reader *reader, const char *id)
-{
-  xmlNode *top = xmlDocGetRootElement (reader->page->doc);
-
-  if (reader->ids == NULL)
-    {
-      reader->ids = g_hash_table_new (g_str_hash, g_str_equal);
-      for (xmlNode *node = top; node != NULL;
-           node = qm_page_next (top, node, TRUE))
-        {
-          const char *name = qm_page_attribute (node, "id");
-
-          if (name != NULL && !g_hash_table_contains (reader->ids, name))
-            g_hash_table_insert (reader->ids, (char *) name, node);
-        }
-    }
-  return g_hash_table_lookup (reader->ids, id);
-}
+static void
+read_scope (Reader *reader, QmStatedPrice *price, xmlNode *node, guint depth);
 
 static void
 read_references (Reader *reader,
-                 QmStatedProduct *product,
                  QmStatedPrice *price,
-                 const xmlNode *node,
+                 xmlNode *node,
                  guint depth)
 {
   const char *words = qm_page_attribute (node, "itemref");
@@ -257,53 +219,44 @@ read_references (Reader *reader,
   list = g_strsplit_set (words, " \t\r\n\f", REFERENCES_MAX);
   for (guint i = 0; list[i] != NULL; i++)
     {
-      xmlNode *other = *list[i] != '\0' ? find_id (reader, list[i]) : NULL;
+      const xmlAttr *id =
+          xmlGetID (reader->page->doc, (const xmlChar *) list[i]);
 
-      if (other != NULL)
-        read_scope (reader, product, price, other, depth + 50);
+      if (id != NULL)
+        read_scope (reader, price, id->parent, depth + 50);
     }
 }
 
 static void
-read_children (Reader *reader,
-               QmStatedProduct *product,
-               QmStatedPrice *price,
-               const xmlNode *node,
-               guint depth)
+read_children (Reader *reader, QmStatedPrice *price, xmlNode *node, guint depth)
 {
   for (xmlNode *child = node->children; child != NULL; child = child->next)
     if (child->type == XML_ELEMENT_NODE)
-      read_scope (reader, product, price, child, depth + 1);
+      read_scope (reader, price, child, depth + 1);
 }
 
 static void
-read_offer (Reader *reader,
-            QmStatedProduct *product,
-            xmlNode *node,
-            guint depth)
+read_offer (Reader *reader, xmlNode *node, guint depth)
 {
-  guint before = product->prices->len;
+  GPtrArray *prices = reader->product->prices;
+  guint before = prices->len;
   QmStatedPrice *price;
 
   if (before >= QM_PAGE_ITEMS_MAX)
     return;
   price = qm_stated_price_new ();
-  g_ptr_array_add (product->prices, price);
-  read_children (reader, product, price, node, depth);
-  read_references (reader, product, price, node, depth);
+  g_ptr_array_add (prices, price);
+  read_children (reader, price, node, depth);
+  read_references (reader, price, node, depth);
   /* One that only holds others. */
-  if (price->micros == QM_AMOUNT_UNSTATED && product->prices->len > before + 1)
-    g_ptr_array_remove_index (product->prices, before);
+  if (price->micros == QM_AMOUNT_UNSTATED && prices->len > before + 1)
+    g_ptr_array_remove_index (prices, before);
 }
 
 /* An element within an item, which may be one of its properties, or an item of
  * its own. */
 static void
-read_scope (Reader *reader,
-            QmStatedProduct *product,
-            QmStatedPrice *price,
-            xmlNode *node,
-            guint depth)
+read_scope (Reader *reader, QmStatedPrice *price, xmlNode *node, guint depth)
 {
   const char *property = property_of (node);
   Scope scope = scope_of (node);
@@ -314,7 +267,7 @@ read_scope (Reader *reader,
   if (scope == SCOPE_OFFER)
     {
       g_hash_table_add (reader->inside, node);
-      read_offer (reader, product, node, depth);
+      read_offer (reader, node, depth);
       return;
     }
   if (scope == SCOPE_PRODUCT || scope == SCOPE_LIST)
@@ -324,7 +277,7 @@ read_scope (Reader *reader,
       read_offer_property (price, node, property);
       g_hash_table_add (reader->inside, node);
     }
-  else if (property != NULL && scope != SCOPE_SPECIFICATION
+  else if (scope != SCOPE_SPECIFICATION
            && (is_property (property, "price")
                || is_property (property, "lowPrice")))
     {
@@ -333,15 +286,12 @@ read_scope (Reader *reader,
       /* A price of the product itself, without an offer around it. */
       read_offer_property (own, node, property);
       g_hash_table_add (reader->inside, node);
-      g_ptr_array_add (product->prices, own);
+      g_ptr_array_add (reader->product->prices, own);
     }
   else if (property != NULL)
-    read_product_property (product, node, property);
-  if (scope == SCOPE_OTHER && property == NULL)
-    return;
-  if (scope == SCOPE_OTHER && !is_property (property, "offers"))
-    return;
-  read_children (reader, product, price, node, depth);
+    read_product_property (reader->product, node, property);
+  if (scope != SCOPE_OTHER || is_property (property, "offers"))
+    read_children (reader, price, node, depth);
 }
 
 /* Currency and availability that stand beside a price instead of in its
@@ -359,8 +309,6 @@ read_loose (QmStatedProduct *product, const xmlNode *top)
     {
       const char *property = property_of (node);
 
-      if (property == NULL)
-        continue;
       if ((price->currency[0] == '\0'
            && is_property (property, "priceCurrency"))
           || (price->availability == QM_AVAILABILITY_UNSTATED
@@ -374,11 +322,11 @@ is_listed (const xmlNode *node)
 {
   const char *property = property_of (node);
 
-  if (property != NULL
-      && (is_property (property, "isRelatedTo")
-          || is_property (property, "isSimilarTo")
-          || is_property (property, "isAccessoryOrSparePartFor")
-          || is_property (property, "itemListElement")))
+  static const char *const away[] = { "isRelatedTo", "isSimilarTo",
+                                      "isAccessoryOrSparePartFor",
+                                      "itemListElement", NULL };
+
+  if (property != NULL && has_word (property, away))
     return TRUE;
   for (const xmlNode *up = node->parent; up != NULL; up = up->parent)
     if (up->type == XML_ELEMENT_NODE && scope_of (up) == SCOPE_LIST
@@ -397,6 +345,7 @@ add_product (Reader *reader, xmlNode *node)
                         : QM_PAGE_RDFA);
 
   product->node = node;
+  reader->product = product;
   return product;
 }
 
@@ -404,23 +353,19 @@ add_product (Reader *reader, xmlNode *node)
 static void
 read_stray (Reader *reader, xmlNode *node)
 {
-  const char *property = property_of (node);
-  QmStatedProduct *product;
-
   if (g_hash_table_contains (reader->inside, node))
     return;
   if (scope_of (node) == SCOPE_OFFER)
     {
-      product = add_product (reader, node);
-      read_offer (reader, product, node, 0);
+      add_product (reader, node);
+      read_offer (reader, node, 0);
     }
-  else if (property != NULL && is_property (property, "price"))
+  else if (is_property (property_of (node), "price"))
     {
       QmStatedPrice *price = qm_stated_price_new ();
 
-      product = add_product (reader, node);
-      g_ptr_array_add (product->prices, price);
-      set_price (price, node, &price->micros);
+      g_ptr_array_add (add_product (reader, node)->prices, price);
+      set_price (price, node, &price->micros, &price->other_micros);
     }
 }
 
@@ -452,12 +397,11 @@ qm_page_read_microdata (QmPage *page)
         QmStatedProduct *product = add_product (&reader, node);
 
         product->listed = is_listed (node);
-        read_children (&reader, product, NULL, node, 0);
-        read_references (&reader, product, NULL, node, 0);
+        read_children (&reader, NULL, node, 0);
+        read_references (&reader, NULL, node, 0);
         read_loose (product, node);
       }
   for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
     if (is_marked (node) && page->products->len < QM_PAGE_ITEMS_MAX)
       read_stray (&reader, node);
-  g_clear_pointer (&reader.ids, g_hash_table_unref);
 }

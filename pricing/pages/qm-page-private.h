@@ -5,6 +5,7 @@
 #pragma once
 
 #include "pricing/pages/qm-page.h"
+#include "pricing/words-pages.h"
 
 #include <jansson.h>
 #include <libxml/HTMLparser.h>
@@ -21,6 +22,13 @@ G_BEGIN_DECLS
 
 /* Nodes that are looked into for the text of one element. */
 #define QM_PAGE_TEXT_NODES_MAX 5000
+
+/* A list of data/words/pages.csv as an array of texts with NULL at its end. */
+#define QM_PAGE_WORD(word, tells) word,
+#define QM_PAGE_LIST(each)   \
+  {                          \
+    each (QM_PAGE_WORD) NULL \
+  }
 
 /* A price that some data states. */
 typedef struct
@@ -59,7 +67,6 @@ typedef struct
   char currency[4];
   char sign[8];  /* as written, where it has one that may mean several */
   xmlNode *node; /* the innermost element */
-  guint order;   /* of the text in the page */
   guint flags;   /* QmSeenFlags */
   guint area;    /* levels from the heading to what holds both; G_MAXUINT:
                     there is no heading */
@@ -87,14 +94,12 @@ typedef struct
 {
   xmlDoc *doc;
   const QmPageContext *context;
-  GPtrArray *products; /* of QmStatedProduct, owned */
-  GArray *seen;        /* of QmSeenAmount, in the page's order */
-  xmlNode *heading;    /* that names the product; NULL: none found */
-  guint heading_order;
+  GPtrArray *products;  /* of QmStatedProduct, owned */
+  GArray *seen;         /* of QmSeenAmount, in the page's order */
+  xmlNode *heading;     /* that names the product; NULL: none found */
   char *title;          /* of the page, og:title or <title> */
   char *heading_text;   /* of `heading` */
   char *canonical;      /* the page's own address, as it states it */
-  char currency[4];     /* of the site, where the page is clear about it */
   gboolean is_list;     /* says itself that it is a list */
   gboolean is_article;  /* or an article, which some shops say of products */
   gboolean is_product;  /* or a product */
@@ -114,6 +119,21 @@ void qm_stated_price_free (QmStatedPrice *price);
  * nothing. */
 void qm_stated_price_set_currency (QmStatedPrice *price, const char *text);
 
+/* Takes a price as qm_page_parse_price() reads it, and its currency unless
+ * there is one already.  FALSE where the text, which may be NULL, is no price.
+ */
+gboolean qm_stated_price_set_text (QmStatedPrice *price, const char *text);
+
+/* Adds a product with one price.
+ *
+ * currency: (nullable): names it, before what stands beside the amount.
+ *
+ * Returns: (nullable): NULL where `amount`, which may be NULL, is no price. */
+QmStatedProduct *qm_page_add_priced (QmPage *page,
+                                     QmPageMethod method,
+                                     const char *amount,
+                                     const char *currency);
+
 /* A price as data states it: a plain decimal, or as people write it.  Where
  * a group of three could be decimals, `other` is the other reading. */
 gboolean qm_page_parse_price (const char *text,
@@ -130,12 +150,17 @@ char *qm_page_json_text (const json_t *value);
 /* A date or date and time; the date alone counts. */
 QmDate qm_page_parse_date (const char *text);
 
+/* The last part of "http://schema.org/price", "schema:price" or "price". */
+const char *qm_page_local_name (const char *name);
+
 /* "schema:Product", "http://schema.org/Product" and "Product" name the same;
  * letters' case does not count. */
 gboolean qm_page_type_is (const char *type, const char *const *names);
 
-/* Types of schema.org that can be bought. */
+/* Types of schema.org: what can be bought, offers, and what holds many. */
 extern const char *const qm_page_product_types[];
+extern const char *const qm_page_offer_types[];
+extern const char *const qm_page_list_types[];
 
 /* Whether two names are of one thing: one holds the other, or most words of the
  * first are in the second.  FALSE for NULL and names of one or two bytes. */
@@ -151,6 +176,14 @@ qm_page_same_name (const xmlChar *a, const char *b)
 
 const char *qm_page_attribute (const xmlNode *node, const char *name);
 gboolean qm_page_is (const xmlNode *node, const char *name);
+gboolean qm_page_is_any (const xmlNode *node, const char *const *names);
+/* Whether a text, which may be NULL, holds one of several others. */
+gboolean qm_page_holds_any (const char *text, const char *const *parts);
+/* Whether text is struck through, by the name of its element or its style. */
+gboolean qm_page_is_struck (const xmlNode *node);
+gboolean qm_page_is_styled_struck (const xmlNode *node);
+/* Scripts and styles, whose text people do not see. */
+gboolean qm_page_is_code (const xmlNode *node);
 char *qm_page_node_text (const xmlNode *node, gsize max);
 /* The next node in the order of the page below `top`, with `into` saying
  * whether children of `node` come. */

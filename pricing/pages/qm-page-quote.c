@@ -35,16 +35,13 @@ add_findings (QmQuote *quote, const QmPageOffer *offer)
 static char *
 host_of (const char *source)
 {
-  g_autoptr (GUri) uri = NULL;
+  g_autofree char *host = NULL;
 
-  if (source == NULL || strstr (source, "://") == NULL)
-    return NULL;
-  uri = g_uri_parse (source, G_URI_FLAGS_PARSE_RELAXED, NULL);
-  if (uri == NULL || g_uri_get_host (uri) == NULL)
-    return NULL;
-  if (g_str_has_prefix (g_uri_get_host (uri), "www."))
-    return g_strdup (g_uri_get_host (uri) + 4);
-  return g_strdup (g_uri_get_host (uri));
+  if (source != NULL && strstr (source, "://") != NULL)
+    g_uri_split (source, G_URI_FLAGS_PARSE_RELAXED, NULL, NULL, &host, NULL,
+                 NULL, NULL, NULL, NULL);
+  return g_strdup (host != NULL && g_str_has_prefix (host, "www.") ? host + 4
+                                                                   : host);
 }
 
 QmQuote *

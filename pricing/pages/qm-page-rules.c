@@ -60,11 +60,7 @@ struct _QmPageRules
   GPtrArray *sites; /* of Site */
 };
 
-GQuark
-qm_page_rules_error_quark (void)
-{
-  return g_quark_from_static_string ("qm-page-rules-error-quark");
-}
+G_DEFINE_QUARK (qm - page - rules - error - quark, qm_page_rules_error)
 
 static void
 site_free (gpointer data)
@@ -87,26 +83,18 @@ qm_page_rules_free (QmPageRules *rules)
   g_free (rules);
 }
 
-static gboolean set_problem (QmError *error,
-                             const char *name,
-                             long line,
-                             const char *format,
-                             ...) G_GNUC_PRINTF (4, 5);
-
-/* FALSE. */
-static gboolean
-set_problem (
-    QmError *error, const char *name, long line, const char *format, ...)
+/* What a file is read with. */
+typedef struct
 {
-  g_autofree char *text = NULL;
-  va_list arguments;
+  const char *file; /* as messages call it */
+  QmError *error;
+} Reading;
 
-  va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  qm_error_set (error, QM_STATUS_INVALID, name, (int) line, 0, "%s", text);
-  return FALSE;
-}
+/* FALSE, with what is wrong in a line. */
+#define WRONG(reading, line, ...)                                      \
+  (qm_error_set ((reading)->error, QM_STATUS_INVALID, (reading)->file, \
+                 (int) (line), 0, __VA_ARGS__)                         \
+   == QM_OK)
 
 /* As much of a text as a message can hold.  (transfer full) */
 static char *
@@ -124,15 +112,23 @@ ignore_xml_error (void *data, xmlErrorPtr problem)
   (void) problem;
 }
 
-static gboolean
-compiles (const char *expression)
+static xmlXPathContext *
+context_new (xmlDoc *doc)
 {
-  xmlXPathContext *context = xmlXPathNewContext (NULL);
-  xmlXPathCompExpr *compiled;
+  xmlXPathContext *context = xmlXPathNewContext (doc);
 
   if (context == NULL)
     g_error ("out of memory");
   context->error = ignore_xml_error;
+  return context;
+}
+
+static gboolean
+compiles (const char *expression)
+{
+  xmlXPathContext *context = context_new (NULL);
+  xmlXPathCompExpr *compiled;
+
   compiled = xmlXPathCtxtCompile (context, (const xmlChar *) expression);
   if (compiled != NULL)
     xmlXPathFreeCompExpr (compiled);
@@ -143,25 +139,20 @@ compiles (const char *expression)
 static gboolean
 is_host (const char *host)
 {
-  gboolean dot = FALSE;
+  static const char allowed[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-.";
+  const char *dot = *host != '\0' ? strchr (host + 1, '.') : NULL;
 
-  if (*host == '\0' || strlen (host) > 253)
-    return FALSE;
-  for (const char *c = host; *c != '\0'; c++)
-    {
-      if (!g_ascii_isalnum (*c) && *c != '-' && *c != '.')
-        return FALSE;
-      dot = dot || (*c == '.' && c > host && c[1] != '\0');
-    }
-  return dot || g_str_equal (host, "localhost");
+  return *host != '\0' && strlen (host) <= 253
+         && host[strspn (host, allowed)] == '\0'
+         && ((dot != NULL && dot[1] != '\0')
+             || g_str_equal (host, "localhost"));
 }
 
 static gboolean
 read_attribute (Site *site,
                 const xmlAttr *attribute,
-                const char *file,
                 long line,
-                QmError *error)
+                const Reading *in)
 {
   const char *name = (const char *) attribute->name;
   const char *value =
@@ -178,14 +169,12 @@ read_attribute (Site *site,
       site->hosts = g_strsplit (lower, " ", HOSTS_MAX);
       for (guint i = 0; site->hosts[i] != NULL; i++)
         if (!is_host (site->hosts[i]))
-          return set_problem (error, file, line,
-                              _ ("“%s” is no name of a host"), part);
+          return WRONG (in, line, _ ("“%s” is no name of a host"), part);
     }
   else if (g_str_equal (name, "currency"))
     {
       if (!qm_currency_valid (value) || strlen (value) != 3)
-        return set_problem (error, file, line,
-                            _ ("“%s” is no currency as “EUR”"), part);
+        return WRONG (in, line, _ ("“%s” is no currency as “EUR”"), part);
       memcpy (site->currency, value, 4);
     }
   else if (g_str_equal (name, "decimal"))
@@ -195,23 +184,21 @@ read_attribute (Site *site,
       else if (g_str_equal (value, "comma"))
         site->decimal = QM_DECIMAL_COMMA;
       else
-        return set_problem (error, file, line,
-                            _ ("decimal is “point” or “comma”"));
+        return WRONG (in, line, _ ("decimal is “point” or “comma”"));
     }
   else if (g_str_equal (name, "always"))
     {
       if (!g_str_equal (value, "yes") && !g_str_equal (value, "no"))
-        return set_problem (error, file, line, _ ("always is “yes” or “no”"));
+        return WRONG (in, line, _ ("always is “yes” or “no”"));
       site->always = g_str_equal (value, "yes");
     }
   else
-    return set_problem (error, file, line, _ ("a site has no attribute “%s”"),
-                        name);
+    return WRONG (in, line, _ ("a site has no attribute “%s”"), name);
   return TRUE;
 }
 
 static gboolean
-read_field (Site *site, const xmlNode *node, const char *file, QmError *error)
+read_field (Site *site, const xmlNode *node, const Reading *in)
 {
   long line = xmlGetLineNo (node);
   g_autofree char *text = qm_page_node_text (node, EXPRESSION_MAX + 1);
@@ -222,35 +209,29 @@ read_field (Site *site, const xmlNode *node, const char *file, QmError *error)
     if (g_str_equal (node->name, field_names[field]))
       break;
   if (field == N_FIELDS)
-    return set_problem (error, file, line, _ ("a site has no element “%s”"),
-                        (const char *) node->name);
+    return WRONG (in, line, _ ("a site has no element “%s”"),
+                  (const char *) node->name);
   if (text == NULL)
-    return set_problem (error, file, line, _ ("the expression is empty"));
+    return WRONG (in, line, _ ("the expression is empty"));
   if (g_utf8_strlen (text, -1) > EXPRESSION_MAX)
-    return set_problem (error, file, line,
-                        _ ("the expression is longer than %d characters"),
-                        EXPRESSION_MAX);
+    return WRONG (in, line, _ ("the expression is longer than %d characters"),
+                  EXPRESSION_MAX);
   if (!compiles (text))
-    return set_problem (error, file, line,
-                        _ ("“%s” is no expression of XPath 1.0"), part);
+    return WRONG (in, line, _ ("“%s” is no expression of XPath 1.0"), part);
   if (field == FIELD_PRICE && site->prices->len < PRICES_MAX)
     g_ptr_array_add (site->prices, g_steal_pointer (&text));
   else if (field == FIELD_PRICE)
-    return set_problem (error, file, line,
-                        _ ("a site has at most %d prices to try"), PRICES_MAX);
+    return WRONG (in, line, _ ("a site has at most %d prices to try"),
+                  PRICES_MAX);
   else if (site->fields[field] != NULL)
-    return set_problem (error, file, line, _ ("%s stands here twice"),
-                        field_names[field]);
+    return WRONG (in, line, _ ("%s stands here twice"), field_names[field]);
   else
     site->fields[field] = g_steal_pointer (&text);
   return TRUE;
 }
 
 static gboolean
-read_site (QmPageRules *rules,
-           const xmlNode *node,
-           const char *file,
-           QmError *error)
+read_site (QmPageRules *rules, const xmlNode *node, const Reading *in)
 {
   Site *site = g_new0 (Site, 1);
   long line = xmlGetLineNo (node);
@@ -258,65 +239,46 @@ read_site (QmPageRules *rules,
   site->prices = g_ptr_array_new_with_free_func (g_free);
   g_ptr_array_add (rules->sites, site);
   for (const xmlAttr *a = node->properties; a != NULL; a = a->next)
-    if (!read_attribute (site, a, file, line, error))
+    if (!read_attribute (site, a, line, in))
       return FALSE;
   if (site->hosts == NULL || site->hosts[0] == NULL)
-    return set_problem (error, file, line, _ ("a site needs a host"));
+    return WRONG (in, line, _ ("a site needs a host"));
   for (const xmlNode *child = node->children; child != NULL;
        child = child->next)
-    if (child->type == XML_ELEMENT_NODE
-        && !read_field (site, child, file, error))
+    if (child->type == XML_ELEMENT_NODE && !read_field (site, child, in))
       return FALSE;
   if (site->prices->len == 0)
-    return set_problem (error, file, line, _ ("a site needs a price"));
+    return WRONG (in, line, _ ("a site needs a price"));
   return TRUE;
 }
 
 static gboolean
-read_document (QmPageRules *rules,
-               xmlDoc *doc,
-               const char *file,
-               QmError *error)
+read_document (QmPageRules *rules, xmlDoc *doc, const Reading *in)
 {
   const xmlNode *root = xmlDocGetRootElement (doc);
-  g_autofree char *version = NULL;
 
   if (doc->intSubset != NULL)
-    return set_problem (error, file, 1,
-                        _ ("a document type does not belong here"));
+    return WRONG (in, 1, _ ("a document type does not belong here"));
   if (root == NULL || !g_str_equal (root->name, "rules"))
-    return set_problem (
-        error, file, root != NULL ? xmlGetLineNo (root) : 1,
-        _ ("this is no file of rules: its root is not “rules”"));
-  version = g_strdup (qm_page_attribute (root, "version"));
-  if (g_strcmp0 (version, "1") != 0)
-    return set_problem (error, file, xmlGetLineNo (root),
-                        _ ("the version of the rules is not “1”"));
+    return WRONG (in, root != NULL ? xmlGetLineNo (root) : 1,
+                  _ ("this is no file of rules: its root is not “rules”"));
+  if (g_strcmp0 (qm_page_attribute (root, "version"), "1") != 0)
+    return WRONG (in, xmlGetLineNo (root),
+                  _ ("the version of the rules is not “1”"));
   for (const xmlNode *node = root->children; node != NULL; node = node->next)
     {
       if (node->type != XML_ELEMENT_NODE)
         continue;
       if (!g_str_equal (node->name, "site"))
-        return set_problem (error, file, xmlGetLineNo (node),
-                            _ ("“%s” instead of a site"),
-                            (const char *) node->name);
+        return WRONG (in, xmlGetLineNo (node), _ ("“%s” instead of a site"),
+                      (const char *) node->name);
       if (rules->sites->len == SITES_MAX)
-        return set_problem (error, file, xmlGetLineNo (node),
-                            _ ("there are more than %d sites"), SITES_MAX);
-      if (!read_site (rules, node, file, error))
+        return WRONG (in, xmlGetLineNo (node),
+                      _ ("there are more than %d sites"), SITES_MAX);
+      if (!read_site (rules, node, in))
         return FALSE;
     }
   return TRUE;
-}
-
-/* The first line of libxml2's message.  (transfer full) */
-static char *
-message_of (const xmlError *problem)
-{
-  char *line =
-      qm_page_one_line (problem != NULL ? problem->message : NULL, 200);
-
-  return line != NULL ? line : g_strdup (_ ("this is not XML"));
 }
 
 /* What is wrong, as those are told who read one file. */
@@ -334,20 +296,29 @@ tell_of_rules (const QmError *problem, const char *name, GError **error)
 }
 
 static QmPageRules *
+rules_new (void)
+{
+  QmPageRules *rules = g_new0 (QmPageRules, 1);
+
+  rules->sites = g_ptr_array_new_with_free_func (site_free);
+  return rules;
+}
+
+static QmPageRules *
 parse_rules (const char *text, gsize length, const char *name, QmError *error)
 {
+  const Reading in = { name, error };
   const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING
                       | XML_PARSE_NOCDATA;
-  g_autoptr (QmPageRules) rules = g_new0 (QmPageRules, 1);
+  g_autoptr (QmPageRules) rules = rules_new ();
   xmlParserCtxt *parser;
   gboolean read;
   xmlDoc *doc;
 
-  rules->sites = g_ptr_array_new_with_free_func (site_free);
   if (length > FILE_BYTES_MAX)
     {
-      set_problem (error, name, 0, _ ("it is larger than %d bytes"),
-                   FILE_BYTES_MAX);
+      qm_error_set (error, QM_STATUS_INVALID, name, 0, 0,
+                    _ ("it is larger than %d bytes"), FILE_BYTES_MAX);
       return NULL;
     }
   parser = xmlNewParserCtxt ();
@@ -357,16 +328,16 @@ parse_rules (const char *text, gsize length, const char *name, QmError *error)
   if (doc == NULL)
     {
       const xmlError *problem = xmlCtxtGetLastError (parser);
-      g_autofree char *message = message_of (problem);
+      g_autofree char *message =
+          qm_page_one_line (problem != NULL ? problem->message : NULL, 200);
 
-      set_problem (error, name,
-                   problem != NULL && problem->line > 0 ? problem->line : 1,
-                   "%s", message);
-      xmlFreeParserCtxt (parser);
-      return NULL;
+      read =
+          WRONG (&in, problem != NULL && problem->line > 0 ? problem->line : 1,
+                 "%s", message != NULL ? message : _ ("this is not XML"));
     }
+  else
+    read = read_document (rules, doc, &in);
   xmlFreeParserCtxt (parser);
-  read = read_document (rules, doc, name, error);
   xmlFreeDoc (doc);
   return read ? g_steal_pointer (&rules) : NULL;
 }
@@ -388,25 +359,19 @@ qm_page_rules_parse (const char *text,
   return rules;
 }
 
-/* A file that waits, or never ends, is none. */
-static gboolean
-read_rules_file (const char *path, char **text, size_t *length, QmError *error)
-{
-  return qm_text_read_bytes (path, FILE_BYTES_MAX, text, length, error)
-         == QM_OK;
-}
-
 QmPageRules *
 qm_page_rules_load (const char *path, GError **error)
 {
   QmError problem = { 0 };
   QmPageRules *rules;
-  size_t length = 0;
+  size_t length;
   char *text;
 
   g_return_val_if_fail (path != NULL, NULL);
 
-  if (!read_rules_file (path, &text, &length, &problem))
+  /* A file that waits, or never ends, is none. */
+  if (qm_text_read_bytes (path, FILE_BYTES_MAX, &text, &length, &problem)
+      != QM_OK)
     {
       tell_of_rules (&problem, path, error);
       return NULL;
@@ -424,12 +389,13 @@ add_file (QmPageRules *rules, const char *folder, GArray *problems)
   g_autofree char *path = g_build_filename (folder, FILE_NAME, NULL);
   g_autoptr (QmPageRules) more = NULL;
   QmError problem = { 0 };
-  size_t length = 0;
+  size_t length;
   char *text;
 
   if (!qm_file_exists (path))
     return;
-  if (read_rules_file (path, &text, &length, &problem))
+  if (qm_text_read_bytes (path, FILE_BYTES_MAX, &text, &length, &problem)
+      == QM_OK)
     {
       more = parse_rules (text, length, path, &problem);
       free (text);
@@ -443,10 +409,9 @@ add_file (QmPageRules *rules, const char *folder, GArray *problems)
 QmPageRules *
 qm_page_rules_load_default (GArray *problems)
 {
-  QmPageRules *rules = g_new0 (QmPageRules, 1);
+  QmPageRules *rules = rules_new ();
   char folder[PATH_MAX];
 
-  rules->sites = g_ptr_array_new_with_free_func (site_free);
   if (qm_user_data_dir (folder, sizeof folder))
     add_file (rules, folder, problems);
   if (qm_data_dir (folder, sizeof folder))
@@ -465,10 +430,9 @@ match_host (const Site *site, const char *host)
     {
       gsize n = strlen (site->hosts[i]);
 
-      if (all < n || !g_str_equal (host + all - n, site->hosts[i])
-          || (all > n && host[all - n - 1] != '.'))
-        continue;
-      if (best == NULL || n > strlen (best))
+      if (g_str_has_suffix (host, site->hosts[i])
+          && (all == n || host[all - n - 1] == '.')
+          && (best == NULL || n > strlen (best)))
         best = site->hosts[i];
     }
   return best;
@@ -479,21 +443,20 @@ find_site (const QmPage *page)
 {
   const QmPageContext *context = page->context;
   const char *url = context->url != NULL ? context->url : page->canonical;
-  g_autoptr (GUri) uri = NULL;
-  g_autofree char *host = NULL;
+  g_autofree char *host = NULL, *lower = NULL;
   const char *best_host = NULL;
   const Site *best = NULL;
 
-  if (context->rules == NULL || url == NULL)
+  if (context->rules == NULL || url == NULL
+      || !g_uri_split (url, G_URI_FLAGS_PARSE_RELAXED, NULL, NULL, &host, NULL,
+                       NULL, NULL, NULL, NULL)
+      || host == NULL)
     return NULL;
-  uri = g_uri_parse (url, G_URI_FLAGS_PARSE_RELAXED, NULL);
-  if (uri == NULL || g_uri_get_host (uri) == NULL)
-    return NULL;
-  host = g_ascii_strdown (g_uri_get_host (uri), -1);
+  lower = g_ascii_strdown (host, -1);
   for (guint i = 0; i < context->rules->sites->len; i++)
     {
       const Site *site = g_ptr_array_index (context->rules->sites, i);
-      const char *matched = match_host (site, host);
+      const char *matched = match_host (site, lower);
 
       if (matched != NULL
           && (best == NULL || strlen (matched) > strlen (best_host)))
@@ -510,38 +473,29 @@ find_site (const QmPage *page)
 static char *
 evaluate (const QmPage *page, const char *expression, const xmlNode **node)
 {
-  xmlXPathContext *context = xmlXPathNewContext (page->doc);
+  xmlXPathContext *context = context_new (page->doc);
+  const xmlNode *first = NULL;
   xmlXPathObject *object;
   char *value = NULL;
 
   *node = NULL;
-  if (context == NULL)
-    g_error ("out of memory");
-  context->error = ignore_xml_error;
   context->opLimit = OPERATIONS_MAX;
   context->node = (xmlNode *) page->doc;
   object = xmlXPathEval ((const xmlChar *) expression, context);
-  if (object != NULL && object->type == XPATH_NODESET)
+  if (object != NULL && object->type == XPATH_NODESET
+      && !xmlXPathNodeSetIsEmpty (object->nodesetval))
     {
-      if (object->nodesetval != NULL && object->nodesetval->nodeNr > 0)
-        {
-          const xmlNode *first;
-
-          xmlXPathNodeSetSort (object->nodesetval);
-          first = object->nodesetval->nodeTab[0];
-          if (first->type == XML_ELEMENT_NODE)
-            {
-              *node = first;
-              value = qm_page_node_text (first, 500);
-            }
-          else if (first->type == XML_ATTRIBUTE_NODE && first->children != NULL)
-            value =
-                qm_page_one_line ((const char *) first->children->content, 500);
-          else if (first->type == XML_TEXT_NODE)
-            value = qm_page_one_line ((const char *) first->content, 500);
-        }
+      xmlXPathNodeSetSort (object->nodesetval);
+      first = object->nodesetval->nodeTab[0];
     }
-  else if (object != NULL)
+  if (first != NULL && first->type == XML_ELEMENT_NODE)
+    {
+      *node = first;
+      value = qm_page_node_text (first, 500);
+    }
+  else if (object != NULL
+           && (first == NULL || first->type == XML_ATTRIBUTE_NODE
+               || first->type == XML_TEXT_NODE))
     {
       xmlChar *text = xmlXPathCastToString (object);
 
@@ -564,10 +518,9 @@ evaluate_price (const QmPage *page,
 
   if (text == NULL)
     return FALSE;
-  if (qm_amount_parse (text, site->decimal, &price->micros, price->currency))
-    return price->micros > 0;
-  if (site->decimal == QM_DECIMAL_GUESS && node != NULL
-      && qm_page_scan_one (node, &price->micros, price->currency))
+  if (qm_amount_parse (text, site->decimal, &price->micros, price->currency)
+      || (site->decimal == QM_DECIMAL_GUESS && node != NULL
+          && qm_page_scan_one (node, &price->micros, price->currency)))
     return price->micros > 0;
   price->micros = QM_AMOUNT_UNSTATED;
   return FALSE;

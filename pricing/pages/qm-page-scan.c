@@ -3,52 +3,33 @@
 #include "pricing/pages/qm-page-scan.h"
 
 #include "data/money.h"
+#include "pricing/words-currencies.h"
 
 #include <string.h>
 
 #define DECIMAL_MARK '\x1e' /* in a cleaned run, between elements */
 #define DIGITS_MAX   12
 
-/* Words for currencies in running text, besides signs and codes. */
+/* Words for currencies in running text, besides signs and codes; an empty code
+ * for those that may mean several. */
+#define NAME(word, tells) { word, #tells },
 static const struct
 {
   const char *word;
-  const char *code;
-} words[] = {
-  { "euros", "EUR" }, { "euro", "EUR" },   { "Euro", "EUR" },
-  { "Euros", "EUR" }, { "EURO", "EUR" },   { "kn", "HRK" },
-  { "Kn", "HRK" },    { "din", "RSD" },    { "din.", "RSD" },
-  { "DIN", "RSD" },   { "đ", "VND" },      { "тг", "KZT" },
-  { "тг.", "KZT" },   { "рублей", "RUB" }, { "dollars", "" },
-  { "rupees", "" },   { "Kčs", "CZK" },    { "lv.", "BGN" },
-  { "р", "" },        { "₤", "" },         { "Euro.", "EUR" },
-  { "dh", "" },       { "Dh", "" },        { "DH", "MAD" },
-  { "Br", "" },       { "DT", "TND" },     { "руб.", "" },
-  { "Bs", "" },
-};
+  char code[4];
+} words[] = { QM_EACH_NAME (NAME) };
 
 typedef struct
 {
   const char *text; /* the cleaned run */
-  gsize length;
-  gsize taken; /* up to where signs belong to an amount */
+  gsize taken;      /* up to where signs belong to an amount */
 } Scanner;
-
-static gboolean
-is_digit_at (const char *text, gsize i)
-{
-  return g_ascii_isdigit (text[i]);
-}
 
 /* How many digits stand from `i` on. */
 static gsize
 count_digits (const char *text, gsize i)
 {
-  gsize n = 0;
-
-  while (is_digit_at (text, i + n))
-    n++;
-  return n;
+  return strspn (text + i, G_CSET_DIGITS);
 }
 
 /* Whether the number that ends before `end` already has decimals. */
@@ -57,7 +38,7 @@ has_decimals (const char *text, gsize end)
 {
   gsize digits = 0;
 
-  while (digits < end && is_digit_at (text, end - 1 - digits))
+  while (digits < end && g_ascii_isdigit (text[end - 1 - digits]))
     digits++;
   if (digits == end)
     return FALSE;
@@ -65,7 +46,7 @@ has_decimals (const char *text, gsize end)
     return TRUE;
   return (text[end - 1 - digits] == '.' || text[end - 1 - digits] == ',')
          && digits != 3 && digits + 1 < end
-         && is_digit_at (text, end - 2 - digits);
+         && g_ascii_isdigit (text[end - 2 - digits]);
 }
 
 /* The end of a text that stood in another element before: joins, marks a
@@ -75,10 +56,10 @@ put_boundary (GString *out, const char *rest, gboolean raised, gboolean space)
 {
   gsize end = out->len;
   gsize digits = count_digits (rest, 0);
-  gboolean after_digit = end > 0 && is_digit_at (out->str, end - 1);
+  gboolean after_digit = end > 0 && g_ascii_isdigit (out->str[end - 1]);
   gboolean after_point =
       end > 1 && (out->str[end - 1] == '.' || out->str[end - 1] == ',')
-      && is_digit_at (out->str, end - 2);
+      && g_ascii_isdigit (out->str[end - 2]);
 
   if (after_digit && digits == 2 && (raised || !space)
       && !has_decimals (out->str, end) && rest[2] != '.' && rest[2] != ','
@@ -170,6 +151,13 @@ skip_groups (const char *text, gsize start, gsize i, char *separator)
   return i;
 }
 
+static void
+append_decimals (GString *digits, const char *decimals, gsize n)
+{
+  g_string_append_c (digits, '.');
+  g_string_append_len (digits, decimals, (gssize) n);
+}
+
 /* Reads a number at `start` into whole and decimal digits; the end of it, or 0
  * where it is none. */
 static gsize
@@ -182,14 +170,13 @@ read_number (const char *text, gsize start, GString *digits)
 
   g_string_truncate (digits, 0);
   for (gsize j = start; j < i; j++)
-    if (is_digit_at (text, j))
+    if (g_ascii_isdigit (text[j]))
       g_string_append_c (digits, text[j]);
   if (digits->len > DIGITS_MAX)
     return 0;
   if (text[i] == DECIMAL_MARK)
     {
-      g_string_append_c (digits, '.');
-      g_string_append_len (digits, text + i + 1, 2);
+      append_decimals (digits, text + i + 1, 2);
       i += 3;
     }
   else if ((text[i] == '.' || text[i] == ',') && text[i] != separator)
@@ -197,8 +184,7 @@ read_number (const char *text, gsize start, GString *digits)
       n = count_digits (text, i + 1);
       if (n >= 1 && n <= 4 && (n <= 2 || text[i] == '.'))
         {
-          g_string_append_c (digits, '.');
-          g_string_append_len (digits, text + i + 1, (gssize) n);
+          append_decimals (digits, text + i + 1, n);
           i += n + 1;
         }
       else if (n == 0 && (text[i + 1] == '-' || text[i + 1] == '='))
@@ -236,8 +222,7 @@ name_currency (const char *token, gsize n, QmScannedAmount *amount)
           break;
       if (i == G_N_ELEMENTS (words))
         return FALSE;
-      memset (amount->currency, 0, 4);
-      memcpy (amount->currency, words[i].code, strlen (words[i].code));
+      memcpy (amount->currency, words[i].code, 4);
     }
   memcpy (amount->sign, name, n + 1);
   return TRUE;
@@ -250,6 +235,15 @@ letter_before (const char *text, gsize i)
          && g_unichar_isalpha (g_utf8_get_char (g_utf8_prev_char (text + i)));
 }
 
+/* Whether a word may begin, or end, before the byte at `i`. */
+static gboolean
+is_edge (const char *text, gsize i)
+{
+  return (text[i] & 0xc0) != 0x80
+         && !(g_unichar_isalpha (g_utf8_get_char (text + i))
+              && letter_before (text, i));
+}
+
 /* A sign or code before the number that begins at `start`. */
 static void
 find_before (const Scanner *s, gsize start, QmScannedAmount *amount)
@@ -260,22 +254,16 @@ find_before (const Scanner *s, gsize start, QmScannedAmount *amount)
   while (end > s->taken && end + 2 > start && s->text[end - 1] == ' ')
     end--;
   for (from = end; from > s->taken && end - from < 10; from--)
-    if (s->text[from - 1] == ' ' || is_digit_at (s->text, from - 1)
+    if (s->text[from - 1] == ' ' || g_ascii_isdigit (s->text[from - 1])
         || s->text[from - 1] == ':' || s->text[from - 1] == '(')
       break;
   for (; from < end; from++)
-    {
-      if ((s->text[from] & 0xc0) == 0x80)
-        continue;
-      if (g_unichar_isalpha (g_utf8_get_char (s->text + from))
-          && letter_before (s->text, from))
-        continue;
-      if (name_currency (s->text + from, end - from, amount))
-        {
-          amount->start = from;
-          return;
-        }
-    }
+    if (is_edge (s->text, from)
+        && name_currency (s->text + from, end - from, amount))
+      {
+        amount->start = from;
+        return;
+      }
 }
 
 /* A sign or code after it. */
@@ -288,28 +276,21 @@ find_after (Scanner *s, QmScannedAmount *amount)
   if (s->text[start] == ' ')
     start++;
   for (end = start; s->text[end] != '\0' && s->text[end] != ' '
-                    && !is_digit_at (s->text, end) && n < 8;
+                    && !g_ascii_isdigit (s->text[end]) && n < 8;
        end++)
     if ((s->text[end] & 0xc0) != 0x80)
       n++;
   while ((s->text[end] & 0xc0) == 0x80)
     end++;
   for (; end > start; end--)
-    {
-      if ((s->text[end] & 0xc0) == 0x80)
-        continue;
-      if (g_unichar_isalpha (g_utf8_get_char (s->text + end))
-          && letter_before (s->text, end))
-        continue;
-      /* A letter alone stands before, as in "R 1 299". */
-      if (end - start == 1 && g_ascii_isalpha (s->text[start]))
-        continue;
-      if (name_currency (s->text + start, end - start, amount))
-        {
-          amount->end = end;
-          return;
-        }
-    }
+    /* A letter alone stands before, as in "R 1 299". */
+    if (is_edge (s->text, end)
+        && !(end - start == 1 && g_ascii_isalpha (s->text[start]))
+        && name_currency (s->text + start, end - start, amount))
+      {
+        amount->end = end;
+        return;
+      }
 }
 
 /* "299€95" */
@@ -320,8 +301,7 @@ take_cents (const Scanner *s, QmScannedAmount *amount, GString *digits)
 
   if (strchr (digits->str, '.') == NULL && count_digits (s->text, i) == 2)
     {
-      g_string_append_c (digits, '.');
-      g_string_append_len (digits, s->text + i, 2);
+      append_decimals (digits, s->text + i, 2);
       amount->end += 2;
     }
 }
@@ -364,7 +344,7 @@ stands_free (const Scanner *s, const QmScannedAmount *amount)
     return FALSE;
   return strchr ("#/_=&.,@", text[start - 1]) == NULL
          || (strchr (".,=&", text[start - 1]) != NULL && start > 1
-             && !is_digit_at (text, start - 2) && amount->sign[0] != '\0');
+             && !g_ascii_isdigit (text[start - 2]) && amount->sign[0] != '\0');
 }
 
 static gboolean
@@ -419,12 +399,11 @@ qm_page_scan (const char *run, char **cleaned)
 
   *cleaned = clean (run);
   s.text = *cleaned;
-  s.length = strlen (s.text);
-  for (gsize i = 0; i < s.length && found->len < QM_PAGE_ITEMS_MAX; i++)
+  for (gsize i = 0; s.text[i] != '\0' && found->len < QM_PAGE_ITEMS_MAX; i++)
     {
       QmScannedAmount amount;
 
-      if (!is_digit_at (s.text, i))
+      if (!g_ascii_isdigit (s.text[i]))
         continue;
       if (read_amount (&s, i, digits, &amount))
         {
@@ -433,7 +412,7 @@ qm_page_scan (const char *run, char **cleaned)
           i = amount.end - 1;
         }
       else
-        i += count_digits (s.text, i);
+        i += count_digits (s.text, i) - 1;
     }
   return found;
 }
@@ -441,19 +420,11 @@ qm_page_scan (const char *run, char **cleaned)
 static gboolean
 is_struck (const xmlNode *node)
 {
-  const char *class = qm_page_attribute (node, "class");
-  const char *style = qm_page_attribute (node, "style");
+  static const char *const classes[] = { "old-price", "price-old", "oldprice",
+                                         "strike", NULL };
 
-  if (qm_page_is (node, "del") || qm_page_is (node, "s")
-      || qm_page_is (node, "strike"))
-    return TRUE;
-  if (style != NULL && strstr (style, "line-through") != NULL)
-    return TRUE;
-  return class != NULL
-         && (strstr (class, "old-price") != NULL
-             || strstr (class, "price-old") != NULL
-             || strstr (class, "oldprice") != NULL
-             || strstr (class, "strike") != NULL);
+  return qm_page_is_struck (node) || qm_page_is_styled_struck (node)
+         || qm_page_holds_any (qm_page_attribute (node, "class"), classes);
 }
 
 /* Raised, or called what the decimals are called. */
@@ -471,10 +442,7 @@ is_decimals (const xmlNode *node)
     {
       const char *at = strstr (class, names[i]);
 
-      if (at != NULL && strstr (class, "center") != NULL
-          && at == strstr (class, "center"))
-        continue;
-      if (at != NULL)
+      if (at != NULL && !g_str_has_prefix (at, "center"))
         return TRUE;
     }
   return FALSE;
@@ -501,10 +469,8 @@ qm_page_scan_run (const xmlNode *node, gsize max)
 
   while (at != NULL && run->len < max && nodes++ < QM_PAGE_TEXT_NODES_MAX)
     {
-      gboolean skip =
-          qm_page_is (at, "script") || qm_page_is (at, "style")
-          || qm_page_is (at, "noscript")
-          || (at != node && at->type == XML_ELEMENT_NODE && is_struck (at));
+      gboolean skip = qm_page_is_code (at) || qm_page_is (at, "noscript")
+                      || (at != node && is_struck (at));
 
       if (at->type == XML_TEXT_NODE && at->content != NULL)
         qm_page_scan_append (run, at);
@@ -531,8 +497,7 @@ qm_page_scan_one (const xmlNode *node, gint64 *micros, char currency[4])
 
   for (guint i = 0; i < found->len; i++)
     {
-      const QmScannedAmount *amount =
-          &g_array_index (found, QmScannedAmount, i);
+      const QmScannedAmount *amount = (const QmScannedAmount *) found->data + i;
 
       if (amount->negative
           || (best != NULL && best->sign[0] != '\0' && amount->sign[0] == '\0'))

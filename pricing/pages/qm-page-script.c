@@ -23,17 +23,19 @@ typedef struct
   gsize length;
 } Script;
 
-static char *
-first_text (json_t *object, const char *const *names)
+/* The first of the members so called that is a text or number.  (transfer full)
+ * (nullable) */
+static G_GNUC_NULL_TERMINATED char *
+first_text (json_t *object, const char *name, ...)
 {
-  for (; *names != NULL; names++)
-    {
-      char *text = qm_page_json_text (json_object_get (object, *names));
+  char *text = NULL;
+  va_list others;
 
-      if (text != NULL)
-        return text;
-    }
-  return NULL;
+  va_start (others, name);
+  for (; text == NULL && name != NULL; name = va_arg (others, const char *))
+    text = qm_page_json_text (json_object_get (object, name));
+  va_end (others);
+  return text;
 }
 
 static void
@@ -43,55 +45,38 @@ add_stated_product (QmPage *page,
                     char *name,
                     char *sku)
 {
-  gint64 micros, other;
-  char code[4];
-  QmStatedProduct *product;
-  QmStatedPrice *price;
+  QmStatedProduct *product =
+      qm_page_add_priced (page, QM_PAGE_SCRIPT, amount, currency);
 
-  if (amount == NULL || !qm_page_parse_price (amount, &micros, &other, code))
+  if (product != NULL)
     {
-      g_free (name);
-      g_free (sku);
-      return;
+      product->name = g_steal_pointer (&name);
+      product->sku = g_steal_pointer (&sku);
     }
-  product = qm_page_add_product (page, QM_PAGE_SCRIPT);
-  product->name = name;
-  product->sku = sku;
-  price = qm_stated_price_new ();
-  price->micros = micros;
-  price->other_micros = other;
-  memcpy (price->currency, code, 4);
-  qm_stated_price_set_currency (price, currency);
-  g_ptr_array_add (product->prices, price);
+  g_free (name);
+  g_free (sku);
 }
 
 /* The one product of a list in an ecommerce object. */
 static void
 read_items (QmPage *page, json_t *items, const char *currency)
 {
-  static const char *const prices[] = { "price", "item_price", NULL };
-  static const char *const names[] = { "name", "item_name", "title", NULL };
-  static const char *const ids[] = { "id", "item_id", "sku", NULL };
-  static const char *const currencies[] = { "currency", NULL };
-  json_t *item;
-  g_autofree char *amount = NULL;
-  g_autofree char *own = NULL;
+  json_t *item =
+      json_array_size (items) == 1 ? json_array_get (items, 0) : NULL;
+  g_autofree char *amount = first_text (item, "price", "item_price", NULL);
+  g_autofree char *own = first_text (item, "currency", NULL);
 
-  if (!json_is_array (items) || json_array_size (items) != 1)
-    return;
-  item = json_array_get (items, 0);
-  amount = first_text (item, prices);
-  own = first_text (item, currencies);
   add_stated_product (page, amount, own != NULL ? own : currency,
-                      first_text (item, names), first_text (item, ids));
+                      first_text (item, "name", "item_name", "title", NULL),
+                      first_text (item, "id", "item_id", "sku", NULL));
 }
 
 /* {detail: {products: [...]}} or {items: [...]} */
 static void
 read_ecommerce (QmPage *page, json_t *object)
 {
-  static const char *const currencies[] = { "currencyCode", "currency", NULL };
-  g_autofree char *currency = first_text (object, currencies);
+  g_autofree char *currency =
+      first_text (object, "currencyCode", "currency", NULL);
   json_t *detail = json_object_get (object, "detail");
 
   if (json_object_get (object, "impressions") != NULL
@@ -109,30 +94,26 @@ read_ecommerce (QmPage *page, json_t *object)
 static void
 read_view (QmPage *page, json_t *object)
 {
-  static const char *const values[] = { "value", NULL };
-  static const char *const currencies[] = { "currency", NULL };
-  static const char *const names[] = { "content_name", NULL };
   json_t *ids = json_object_get (object, "content_ids");
-  g_autofree char *amount = first_text (object, values);
-  g_autofree char *currency = first_text (object, currencies);
+  g_autofree char *amount = first_text (object, "value", NULL);
+  g_autofree char *currency = first_text (object, "currency", NULL);
 
-  if (json_is_array (ids) && json_array_size (ids) > 1)
-    return;
-  add_stated_product (page, amount, currency, first_text (object, names), NULL);
+  if (json_array_size (ids) <= 1)
+    add_stated_product (page, amount, currency,
+                        first_text (object, "content_name", NULL), NULL);
 }
 
 /* Whether words shortly before say that an object is about a list. */
 static gboolean
 is_about_list (const Script *script, const char *at)
 {
+  static const char *const words[] = { "_list",     "add_to_cart", "addToCart",
+                                       "AddToCart", "function",    "purchase",
+                                       NULL };
   gsize before = MIN ((gsize) (at - script->text), BEFORE_MAX);
   g_autofree char *text = g_strndup (at - before, before);
 
-  return strstr (text, "_list") != NULL || strstr (text, "add_to_cart") != NULL
-         || strstr (text, "addToCart") != NULL
-         || strstr (text, "AddToCart") != NULL
-         || strstr (text, "function") != NULL
-         || strstr (text, "purchase") != NULL;
+  return qm_page_holds_any (text, words);
 }
 
 /* Reads the object that follows each occurrence of a word. */
@@ -184,7 +165,6 @@ hundredths (json_t *value)
 static void
 read_shopify (QmPage *page, json_t *product)
 {
-  static const char *const names[] = { "title", NULL };
   json_t *variants = json_object_get (product, "variants");
   json_t *variant, *price = NULL;
   g_autofree char *amount = NULL;
@@ -194,16 +174,13 @@ read_shopify (QmPage *page, json_t *product)
   {
     json_t *one = json_object_get (variant, "price");
 
-    if (!json_is_integer (one))
+    if (!json_is_integer (one) || (price != NULL && !json_equal (one, price)))
       return;
-    if (price == NULL)
-      price = one;
-    else if (json_integer_value (one) != json_integer_value (price))
-      return;
+    price = one;
   }
   amount = hundredths (price);
-  if (amount != NULL)
-    add_stated_product (page, amount, NULL, first_text (product, names), NULL);
+  add_stated_product (page, amount, NULL, first_text (product, "title", NULL),
+                      NULL);
 }
 
 static void
@@ -229,13 +206,10 @@ read_data (QmPage *page, const Script *script)
     return;
   object = qm_lax_json_read_one (
       start, script->length - (gsize) (start - script->text), NULL);
-  if (json_is_object (object))
-    {
-      if (json_object_get (object, "variants") != NULL)
-        read_shopify (page, object);
-      else
-        read_meta_object (page, object);
-    }
+  if (json_object_get (object, "variants") != NULL)
+    read_shopify (page, object);
+  else
+    read_meta_object (page, object);
   json_decref (object);
 }
 

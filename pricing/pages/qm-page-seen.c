@@ -12,9 +12,8 @@
 #include <string.h>
 
 #define SEEN_MAX 4000
-#define SMALL_BYTES                                        \
-  120 /* of the text of an element that is about one price \
-       */
+/* Of the text of an element that is about one price. */
+#define SMALL_BYTES 120
 #define SMALL_NODES 60
 #define RUN_MAX     600
 #define LONE_REST   14 /* bytes beside the amounts of an element */
@@ -29,7 +28,6 @@ typedef struct
   GString *run;
   const xmlNode *run_node; /* innermost element of the run's first text */
   guint run_flags;
-  guint order;
   gboolean after_dash; /* nothing but the mark of a range stands since the last
                           amount */
   GPtrArray *buys; /* of const xmlNode *, what puts things into the basket */
@@ -40,42 +38,23 @@ typedef struct
 static gboolean
 is_inline (const xmlNode *node)
 {
-  static const char *const elements[] = {
-    "span", "b",    "strong", "i",    "em",   "sup",  "sub", "small",  "font",
-    "bdi",  "bdo",  "ins",    "u",    "a",    "del",  "s",   "strike", "meta",
-    "link", "abbr", "label",  "data", "mark", "big",  "tt",  "img",    "var",
-    "time", "cite", "code",   "q",    "wbr",  "nobr",
-  };
+  static const char *const elements[] = QM_PAGE_LIST (QM_EACH_INLINE_ELEMENT);
 
-  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
-    if (qm_page_same_name (node->name, elements[i]))
-      return TRUE;
-  return FALSE;
+  return qm_page_is_any (node, elements);
 }
 
 /* Elements of which nothing is seen, or nothing that is a price. */
 static gboolean
 is_unseen (const xmlNode *node)
 {
-  static const char *const elements[] = {
-    "script", "style",    "noscript", "template", "head", "svg",   "iframe",
-    "select", "textarea", "option",   "object",   "math", "title", "datalist",
-  };
-  const char *style;
+  static const char *const elements[] = QM_PAGE_LIST (QM_EACH_UNSEEN_ELEMENT);
+  static const char *const styles[] = { "display:none", "display: none",
+                                        "visibility:hidden",
+                                        "visibility: hidden", NULL };
 
-  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
-    if (qm_page_same_name (node->name, elements[i]))
-      return TRUE;
-  if (node->properties == NULL)
-    return FALSE;
-  if (qm_page_attribute (node, "hidden") != NULL)
-    return TRUE;
-  style = qm_page_attribute (node, "style");
-  return style != NULL
-         && (strstr (style, "display:none") != NULL
-             || strstr (style, "display: none") != NULL
-             || strstr (style, "visibility:hidden") != NULL
-             || strstr (style, "visibility: hidden") != NULL);
+  return qm_page_is_any (node, elements)
+         || qm_page_attribute (node, "hidden") != NULL
+         || qm_page_holds_any (qm_page_attribute (node, "style"), styles);
 }
 
 /* Whether an element holds little text. */
@@ -86,9 +65,7 @@ is_small (const xmlNode *top)
   guint nodes = 0;
 
   for (xmlNode *node = top->children; node != NULL;
-       node = qm_page_next (top, node,
-                            !qm_page_is (node, "script")
-                                && !qm_page_is (node, "style")))
+       node = qm_page_next (top, node, !qm_page_is_code (node)))
     {
       if (++nodes > SMALL_NODES)
         return FALSE;
@@ -119,20 +96,16 @@ has_one_amount (const xmlNode *node)
   g_autofree char *run = qm_page_scan_run (node, RUN_MAX);
   g_autofree char *line = NULL;
   g_autoptr (GArray) found = qm_page_scan (run, &line);
+  const QmScannedAmount *amounts = (const QmScannedAmount *) found->data;
   const QmScannedAmount *first = NULL;
 
   for (guint i = 0; i < found->len; i++)
-    {
-      const QmScannedAmount *amount =
-          &g_array_index (found, QmScannedAmount, i);
-
-      if (amount->sign[0] == '\0')
-        continue;
-      if (first == NULL)
-        first = amount;
-      else if (amount->micros != first->micros)
-        return FALSE;
-    }
+    if (amounts[i].sign[0] != '\0')
+      {
+        if (first != NULL && amounts[i].micros != first->micros)
+          return FALSE;
+        first = &amounts[i];
+      }
   return first != NULL || found->len <= 1;
 }
 
@@ -166,18 +139,12 @@ holds_marked (const Seer *seer, const xmlNode *top)
 static gboolean
 is_range_between (const char *text, gsize length)
 {
-  static const char *const marks[] = { "-", "\342\200\223", "\342\200\224",
-                                       "~", "to",           "bis",
-                                       "à", "až",           "do" };
+  static const char *const marks[] = {
+    "-", "\342\200\223", "\342\200\224", "~", "to", "bis", "à", "až", "do", NULL
+  };
+  g_autofree char *mark = g_strndup (text, length);
 
-  while (length > 0 && *text == ' ')
-    text++, length--;
-  while (length > 0 && text[length - 1] == ' ')
-    length--;
-  for (guint i = 0; i < G_N_ELEMENTS (marks); i++)
-    if (strlen (marks[i]) == length && memcmp (text, marks[i], length) == 0)
-      return TRUE;
-  return FALSE;
+  return g_strv_contains (marks, g_strstrip (mark));
 }
 
 static void
@@ -189,19 +156,18 @@ add_amount (Seer *seer,
 {
   QmSeenAmount seen = { .micros = amount->micros,
                         .node = (xmlNode *) seer->run_node,
-                        .order = seer->order,
                         .area = G_MAXUINT };
 
   if (amount->sign[0] != '\0')
     flags |= QM_SEEN_CURRENCY;
   else if ((flags & QM_SEEN_NEAR) == 0)
     return;
-  flags |= qm_page_words_before (line + from, amount->start - from);
-  flags |= qm_page_words_after (line + amount->end);
+  if (line[amount->end] == '%')
+    return;
+  flags |= qm_page_words_before (line + from, amount->start - from)
+           | qm_page_words_after (line + amount->end);
   if (amount->negative)
     flags |= QM_SEEN_PART;
-  if (g_str_has_prefix (line + amount->end, "%"))
-    return;
   memcpy (seen.currency, amount->currency, 4);
   g_strlcpy (seen.sign, amount->sign, sizeof seen.sign);
   seen.flags = flags;
@@ -215,33 +181,18 @@ add_amount (Seer *seer,
 static void
 share_sign (GArray *found)
 {
-  const QmScannedAmount *signed_one = NULL;
+  QmScannedAmount *amounts = (QmScannedAmount *) found->data;
+  guint first = 0;
 
-  for (guint i = 0; i < found->len && signed_one == NULL; i++)
-    if (g_array_index (found, QmScannedAmount, i).sign[0] != '\0')
-      signed_one = &g_array_index (found, QmScannedAmount, i);
-  for (guint i = 0; i < found->len && signed_one != NULL; i++)
-    {
-      QmScannedAmount *amount = &g_array_index (found, QmScannedAmount, i);
-
-      if (amount->sign[0] == '\0' && amount->micros % QM_MICROS_PER_UNIT != 0)
-        {
-          memcpy (amount->sign, signed_one->sign, sizeof amount->sign);
-          memcpy (amount->currency, signed_one->currency, 4);
-        }
-    }
-}
-
-/* Whether a text between amounts is the mark of a range, or nothing since
- * one. */
-static gboolean
-is_dash (const char *text, gboolean after_dash)
-{
-  gsize length = strlen (text);
-
-  if (text[strspn (text, " \t\n")] == '\0')
-    return after_dash;
-  return is_range_between (text, length);
+  while (first < found->len && amounts[first].sign[0] == '\0')
+    first++;
+  for (guint i = 0; i < found->len && first < found->len; i++)
+    if (amounts[i].sign[0] == '\0'
+        && amounts[i].micros % QM_MICROS_PER_UNIT != 0)
+      {
+        memcpy (amounts[i].sign, amounts[first].sign, sizeof amounts[i].sign);
+        memcpy (amounts[i].currency, amounts[first].currency, 4);
+      }
 }
 
 /* An amount behind a lone dash, of its own element, is the upper end of a range
@@ -270,32 +221,31 @@ end_run (Seer *seer)
   g_autoptr (GArray) found = NULL;
   guint flags = seer->run_flags;
   guint first = seer->page->seen->len;
+  const QmScannedAmount *amounts;
   gsize rest, from = 0;
 
   if (seer->run->len == 0)
     return;
   if (strpbrk (seer->run->str, "0123456789") == NULL)
     {
-      seer->after_dash = is_dash (seer->run->str, seer->after_dash);
+      /* Nothing but space changes nothing. */
+      if (seer->run->str[strspn (seer->run->str, " \t\n")] != '\0')
+        seer->after_dash = is_range_between (seer->run->str, seer->run->len);
       g_string_truncate (seer->run, 0);
       return;
     }
-  seer->order++;
   found = qm_page_scan (seer->run->str, &line);
+  amounts = (const QmScannedAmount *) found->data;
   rest = strlen (line);
   for (guint i = 0; i < found->len; i++)
-    {
-      const QmScannedAmount *a = &g_array_index (found, QmScannedAmount, i);
-
-      rest -= a->end - a->start;
-    }
+    rest -= amounts[i].end - amounts[i].start;
   if (rest <= ((flags & QM_SEEN_PRICE) != 0 ? PRICE_REST : LONE_REST))
     flags |= QM_SEEN_LONE;
   if ((flags & QM_SEEN_NEAR) != 0)
     share_sign (found);
   for (guint i = 0; i < found->len; i++)
     {
-      const QmScannedAmount *a = &g_array_index (found, QmScannedAmount, i);
+      const QmScannedAmount *a = &amounts[i];
       guint own = flags;
 
       if (i > 0 && is_range_between (line + a[-1].end, a->start - a[-1].end))
@@ -336,16 +286,11 @@ append_text (Seer *seer, const xmlNode *text, guint flags)
 static guint
 flags_of (Seer *seer, const xmlNode *node, guint inherited, gboolean *small)
 {
-  guint own;
+  guint own = qm_page_words_of_element (seer->page, node, TRUE);
 
-  *small = FALSE;
-  own = qm_page_words_of_element (seer->page, node, TRUE);
-  if (own != 0)
-    {
-      *small = is_small (node);
-      if (!*small)
-        own = qm_page_words_of_element (seer->page, node, FALSE);
-    }
+  *small = own != 0 && is_small (node);
+  if (own != 0 && !*small)
+    own = qm_page_words_of_element (seer->page, node, FALSE);
   if (g_hash_table_contains (seer->above_heading, node))
     own &= ~(guint) QM_SEEN_ASIDE;
   if (qm_page_is (node, "a"))
@@ -364,27 +309,13 @@ flags_of (Seer *seer, const xmlNode *node, guint inherited, gboolean *small)
   return inherited | own;
 }
 
-static void see (Seer *seer, const xmlNode *node, guint flags, guint depth);
-
-static void
-see_children (Seer *seer, const xmlNode *node, guint flags, guint depth)
-{
-  for (const xmlNode *child = node->children; child != NULL;
-       child = child->next)
-    if (child->type == XML_TEXT_NODE)
-      append_text (seer, child, flags);
-    else if (child->type == XML_ELEMENT_NODE)
-      see (seer, child, flags, depth + 1);
-}
-
 /* All texts of an element that is about one price as one run. */
 static void
 see_whole (Seer *seer, const xmlNode *node, guint flags)
 {
-  g_autofree char *run = NULL;
+  g_autofree char *run = qm_page_scan_run (node, RUN_MAX);
 
   end_run (seer);
-  run = qm_page_scan_run (node, RUN_MAX);
   g_string_assign (seer->run, run);
   seer->run_node = node;
   seer->run_flags = flags;
@@ -400,10 +331,7 @@ see (Seer *seer, const xmlNode *node, guint inherited, guint depth)
   if (depth > QM_PAGE_DEPTH_MAX || is_unseen (node))
     return;
   if (node == seer->page->heading)
-    {
-      end_run (seer);
-      seer->page->heading_order = ++seer->order;
-    }
+    end_run (seer);
   if (seer->buys->len < BUYS_MAX && qm_page_words_buy (node))
     g_ptr_array_add (seer->buys, (gpointer) node);
   flags = flags_of (seer, node, inherited, &small);
@@ -416,7 +344,12 @@ see (Seer *seer, const xmlNode *node, guint inherited, guint depth)
   block = !is_inline (node);
   if (block)
     end_run (seer);
-  see_children (seer, node, flags, depth);
+  for (const xmlNode *child = node->children; child != NULL;
+       child = child->next)
+    if (child->type == XML_TEXT_NODE)
+      append_text (seer, child, flags);
+    else if (child->type == XML_ELEMENT_NODE)
+      see (seer, child, flags, depth + 1);
   if (block)
     end_run (seer);
 }
@@ -424,30 +357,35 @@ see (Seer *seer, const xmlNode *node, guint inherited, guint depth)
 /* An element with its parent and looks, to count those that are alike. */
 typedef struct
 {
-  const xmlNode *parent;
-  const char *name;
-  const char *class;
-  const xmlNode *last;
+  const xmlNode *node; /* the last that was counted */
   guint count;
 } Card;
+
+static const char *
+class_of (const xmlNode *node)
+{
+  const char *class = qm_page_attribute (node, "class");
+
+  return class != NULL ? class : "";
+}
 
 static guint
 card_hash (gconstpointer data)
 {
-  const Card *card = data;
+  const xmlNode *node = ((const Card *) data)->node;
 
-  return g_direct_hash (card->parent) ^ g_str_hash (card->name)
-         ^ g_str_hash (card->class);
+  return g_direct_hash (node->parent) ^ g_str_hash (node->name)
+         ^ g_str_hash (class_of (node));
 }
 
 static gboolean
 card_equal (gconstpointer a, gconstpointer b)
 {
-  const Card *one = a;
-  const Card *two = b;
+  const xmlNode *one = ((const Card *) a)->node;
+  const xmlNode *two = ((const Card *) b)->node;
 
-  return one->parent == two->parent && strcmp (one->name, two->name) == 0
-         && strcmp (one->class, two->class) == 0;
+  return one->parent == two->parent && xmlStrEqual (one->name, two->name)
+         && g_str_equal (class_of (one), class_of (two));
 }
 
 /* Calls for each element around an amount, up to what also holds the heading.
@@ -463,26 +401,16 @@ around (const Seer *seer,
        && !g_hash_table_contains (seer->above_heading, node);
        level++, node = node->parent)
     {
-      const char *class = qm_page_attribute (node, "class");
-      Card key = { .parent = node->parent,
-                   .name = (const char *) node->name,
-                   .class = class != NULL ? class : "" };
+      Card key = { .node = node, .count = 1 };
       Card *card = g_hash_table_lookup (cards, &key);
 
-      if (!count)
+      if (!count && card != NULL && card->count >= CARDS_MIN)
+        return TRUE;
+      if (count && card == NULL)
+        g_hash_table_add (cards, g_memdup2 (&key, sizeof key));
+      else if (count && card->node != node)
         {
-          if (card != NULL && card->count >= CARDS_MIN)
-            return TRUE;
-          continue;
-        }
-      if (card == NULL)
-        {
-          card = g_memdup2 (&key, sizeof key);
-          g_hash_table_add (cards, card);
-        }
-      if (card->last != node)
-        {
-          card->last = node;
+          card->node = node;
           card->count++;
         }
     }
@@ -494,17 +422,14 @@ mark_cards (Seer *seer)
 {
   g_autoptr (GHashTable) cards =
       g_hash_table_new_full (card_hash, card_equal, g_free, NULL);
-  GArray *seen = seer->page->seen;
+  QmSeenAmount *seen = (QmSeenAmount *) seer->page->seen->data;
+  const guint n = seer->page->seen->len;
 
-  for (guint i = 0; i < seen->len; i++)
-    around (seer, cards, g_array_index (seen, QmSeenAmount, i).node, TRUE);
-  for (guint i = 0; i < seen->len; i++)
-    {
-      QmSeenAmount *amount = &g_array_index (seen, QmSeenAmount, i);
-
-      if (around (seer, cards, amount->node, FALSE))
-        amount->flags |= QM_SEEN_CARD;
-    }
+  for (guint i = 0; i < n; i++)
+    around (seer, cards, seen[i].node, TRUE);
+  for (guint i = 0; i < n; i++)
+    if (around (seer, cards, seen[i].node, FALSE))
+      seen[i].flags |= QM_SEEN_CARD;
   /* What is bought with the button of a card is the card's. */
   for (guint i = 0; i < seer->buys->len && !seer->page->can_buy; i++)
     seer->page->can_buy =
@@ -523,12 +448,11 @@ mark_areas (Seer *seer)
       const xmlNode *node = amount->node;
       gpointer level;
 
-      while (node != NULL && node->type == XML_ELEMENT_NODE
-             && !g_hash_table_contains (seer->above_heading, node))
+      while (node != NULL
+             && !g_hash_table_lookup_extended (seer->above_heading, node, NULL,
+                                               &level))
         node = node->parent;
-      if (node != NULL
-          && g_hash_table_lookup_extended (seer->above_heading, node, NULL,
-                                           &level))
+      if (node != NULL)
         amount->area = GPOINTER_TO_UINT (level);
     }
 }
@@ -536,24 +460,28 @@ mark_areas (Seer *seer)
 static guint
 rate_heading (const QmPage *page, const xmlNode *node, const char *text)
 {
-  guint rating = qm_page_is (node, "h1") ? 4 : 0;
   const char *prop = qm_page_attribute (node, "itemprop");
+  gboolean stated = FALSE;
 
-  if (prop != NULL && strstr (prop, "name") != NULL)
-    rating += 1;
-  if (qm_page_names_alike (text, page->title))
-    rating += 3;
-  for (guint i = 0; i < page->products->len && i < 8; i++)
+  for (guint i = 0; i < page->products->len && i < 8 && !stated; i++)
     {
       const QmStatedProduct *product = g_ptr_array_index (page->products, i);
 
-      if (!product->listed && qm_page_names_alike (text, product->name))
-        {
-          rating += 3;
-          break;
-        }
+      stated = !product->listed && qm_page_names_alike (text, product->name);
     }
-  return rating;
+  return (qm_page_is (node, "h1") ? 4 : 0)
+         + (prop != NULL && strstr (prop, "name") != NULL ? 1 : 0)
+         + (qm_page_names_alike (text, page->title) ? 3 : 0) + (stated ? 3 : 0);
+}
+
+static gboolean
+may_head (const xmlNode *node)
+{
+  static const char *const headings[] = { "h1", "h2", "h3", NULL };
+
+  return qm_page_is_any (node, headings)
+         || (g_strcmp0 (qm_page_attribute (node, "itemprop"), "name") == 0
+             && !qm_page_is (node, "meta"));
 }
 
 static void
@@ -563,21 +491,12 @@ find_heading (QmPage *page)
   guint best = 3, tried = 0;
 
   for (xmlNode *node = top; node != NULL && tried < 60;
-       node =
-           qm_page_next (top, node,
-                         node->type != XML_ELEMENT_NODE || !is_unseen (node)))
+       node = qm_page_next (top, node, !is_unseen (node)))
     {
       g_autofree char *text = NULL;
-      const char *prop;
       guint rating;
 
-      if (node->type != XML_ELEMENT_NODE)
-        continue;
-      prop = qm_page_attribute (node, "itemprop");
-      if (!qm_page_is (node, "h1") && !qm_page_is (node, "h2")
-          && !qm_page_is (node, "h3")
-          && (prop == NULL || strcmp (prop, "name") != 0
-              || qm_page_is (node, "meta")))
+      if (!may_head (node))
         continue;
       tried++;
       text = qm_page_node_text (node, 300);

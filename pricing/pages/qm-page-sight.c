@@ -9,6 +9,12 @@
   (QM_SEEN_OLD | QM_SEEN_ASIDE | QM_SEEN_PART | QM_SEEN_FROM | QM_SEEN_RANGE \
    | QM_SEEN_CARD | QM_SEEN_LINK)
 
+static const QmSeenAmount *
+amount_at (const QmPage *page, guint i)
+{
+  return &g_array_index (page->seen, QmSeenAmount, i);
+}
+
 /* Whether an amount is one to look at: with all of `with` and none of
  * `without`.  Where prices have currencies, numbers alone are others, unless
  * they are called the current price. */
@@ -33,7 +39,7 @@ look (const QmPage *page, guint with, guint without, guint area)
 
   for (guint i = 0; i < page->seen->len; i++)
     {
-      const QmSeenAmount *amount = &g_array_index (page->seen, QmSeenAmount, i);
+      const QmSeenAmount *amount = amount_at (page, i);
 
       if (!counts (page, amount, with, without) || amount->area != area)
         continue;
@@ -54,12 +60,8 @@ nearest_area (const QmPage *page, guint with, guint without)
   guint nearest = G_MAXUINT;
 
   for (guint i = 0; i < page->seen->len; i++)
-    {
-      const QmSeenAmount *amount = &g_array_index (page->seen, QmSeenAmount, i);
-
-      if (counts (page, amount, with, without))
-        nearest = MIN (nearest, amount->area);
-    }
+    if (counts (page, amount_at (page, i), with, without))
+      nearest = MIN (nearest, amount_at (page, i)->area);
   return nearest;
 }
 
@@ -96,7 +98,7 @@ qm_page_see_price (const QmPage *page)
                                  QM_SEEN_CURRENCY | QM_SEEN_LONE };
   QmSight sight = { 0 };
 
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (kinds) && sight.amount == NULL; i++)
     {
       guint area = nearest_area (page, kinds[i], UNFIT);
 
@@ -104,7 +106,6 @@ qm_page_see_price (const QmPage *page)
         continue;
       sight = look_closer (page, kinds[i], area);
       sight.called_price = (kinds[i] & QM_SEEN_PRICE) != 0;
-      break;
     }
   return sight;
 }
@@ -113,12 +114,9 @@ gboolean
 qm_page_is_seen (const QmPage *page, gint64 micros, guint without)
 {
   for (guint i = 0; i < page->seen->len; i++)
-    {
-      const QmSeenAmount *amount = &g_array_index (page->seen, QmSeenAmount, i);
-
-      if (amount->micros == micros && (amount->flags & without) == 0)
-        return TRUE;
-    }
+    if (amount_at (page, i)->micros == micros
+        && (amount_at (page, i)->flags & without) == 0)
+      return TRUE;
   return FALSE;
 }
 
@@ -128,12 +126,8 @@ qm_page_is_seen_as_price (const QmPage *page, gint64 micros)
   const guint with = QM_SEEN_PRICE | QM_SEEN_CURRENCY;
 
   for (guint i = 0; i < page->seen->len; i++)
-    {
-      const QmSeenAmount *amount = &g_array_index (page->seen, QmSeenAmount, i);
-
-      if (amount->micros == micros
-          && counts (page, amount, with, UNFIT | QM_SEEN_REGULAR))
-        return TRUE;
-    }
+    if (amount_at (page, i)->micros == micros
+        && counts (page, amount_at (page, i), with, UNFIT | QM_SEEN_REGULAR))
+      return TRUE;
   return FALSE;
 }

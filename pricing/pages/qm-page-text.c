@@ -2,6 +2,8 @@
 
 #include "pricing/pages/qm-page-text.h"
 
+#include "pricing/words-encodings.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,62 +11,12 @@
 
 /* Labels of the encodings that browsers know (WHATWG Encoding Standard, section
  * 4.2), and their names for iconv.  No other name reaches iconv. */
+#define ENCODING(label, name) { label, #name },
 static const struct
 {
   const char *label;
   const char *name;
-} encodings[] = {
-  { "utf-8", "UTF-8" },
-  { "utf8", "UTF-8" },
-  { "utf-16", "UTF-16LE" },
-  { "utf-16le", "UTF-16LE" },
-  { "utf-16be", "UTF-16BE" },
-  { "us-ascii", "CP1252" },
-  { "ascii", "CP1252" },
-  { "iso-8859-1", "CP1252" },
-  { "iso8859-1", "CP1252" },
-  { "latin1", "CP1252" },
-  { "windows-1252", "CP1252" },
-  { "cp1252", "CP1252" },
-  { "iso-8859-2", "ISO-8859-2" },
-  { "iso-8859-3", "ISO-8859-3" },
-  { "iso-8859-4", "ISO-8859-4" },
-  { "iso-8859-5", "ISO-8859-5" },
-  { "iso-8859-6", "ISO-8859-6" },
-  { "iso-8859-7", "ISO-8859-7" },
-  { "iso-8859-8", "ISO-8859-8" },
-  { "iso-8859-9", "CP1254" },
-  { "iso-8859-10", "ISO-8859-10" },
-  { "iso-8859-13", "ISO-8859-13" },
-  { "iso-8859-14", "ISO-8859-14" },
-  { "iso-8859-15", "ISO-8859-15" },
-  { "iso-8859-16", "ISO-8859-16" },
-  { "windows-1250", "CP1250" },
-  { "windows-1251", "CP1251" },
-  { "cp1251", "CP1251" },
-  { "windows-1253", "CP1253" },
-  { "windows-1254", "CP1254" },
-  { "windows-1255", "CP1255" },
-  { "windows-1256", "CP1256" },
-  { "windows-1257", "CP1257" },
-  { "windows-1258", "CP1258" },
-  { "windows-874", "CP874" },
-  { "tis-620", "CP874" },
-  { "koi8-r", "KOI8-R" },
-  { "koi8-u", "KOI8-U" },
-  { "ibm866", "IBM866" },
-  { "macintosh", "MACINTOSH" },
-  { "gb2312", "GB18030" },
-  { "gbk", "GB18030" },
-  { "gb18030", "GB18030" },
-  { "big5", "BIG5-HKSCS" },
-  { "euc-jp", "EUC-JP" },
-  { "shift_jis", "CP932" },
-  { "shift-jis", "CP932" },
-  { "sjis", "CP932" },
-  { "euc-kr", "CP949" },
-  { "ks_c_5601-1987", "CP949" },
-};
+} encodings[] = { QM_EACH_ENCODING (ENCODING) };
 
 static const char *
 find_encoding (const char *label, gsize length)
@@ -84,45 +36,27 @@ find_encoding (const char *label, gsize length)
 static const char *
 find_declared (const guint8 *bytes, gsize size)
 {
-  static const char key[] = "charset";
-  const gsize n = sizeof key - 1;
+  g_autoptr (GRegex) pattern =
+      g_regex_new ("charset[ =]*[\"']*([a-z0-9_-]+)",
+                   G_REGEX_CASELESS | G_REGEX_RAW, 0, NULL);
+  g_autoptr (GMatchInfo) found = NULL;
+  int start, end;
 
-  size = MIN (size, META_BYTES_MAX);
-  for (gsize i = 0; i + n < size; i++)
-    {
-      const char *at = (const char *) bytes + i + n;
-      const char *end = (const char *) bytes + size;
-      const char *start;
-
-      if (g_ascii_strncasecmp ((const char *) bytes + i, key, n) != 0)
-        continue;
-      while (at < end && (*at == ' ' || *at == '='))
-        at++;
-      while (at < end && (*at == '"' || *at == '\''))
-        at++;
-      start = at;
-      while (at < end && (g_ascii_isalnum (*at) || *at == '-' || *at == '_'))
-        at++;
-      if (at > start)
-        return find_encoding (start, (gsize) (at - start));
-    }
-  return NULL;
+  g_regex_match_full (pattern, (const char *) bytes,
+                      (gssize) MIN (size, META_BYTES_MAX), 0, 0, &found, NULL);
+  return g_match_info_fetch_pos (found, 1, &start, &end)
+             ? find_encoding ((const char *) bytes + start,
+                              (gsize) (end - start))
+             : NULL;
 }
 
-static gboolean
-has_high_bytes (const guint8 *bytes, gsize size)
-{
-  for (gsize i = 0; i < size; i++)
-    if (bytes[i] >= 0x80)
-      return TRUE;
-  return FALSE;
-}
-
-/* Converts as much as there is; what cannot be becomes U+FFFD. */
+/* Converts as much as there is; what cannot be becomes U+FFFD.  UTF-8, and what
+ * iconv does not have, stays as it is. */
 static char *
 convert_bytes (const guint8 *bytes, gsize size, const char *name, gsize *length)
 {
-  GIConv iconv = g_iconv_open ("UTF-8", name);
+  GIConv iconv =
+      g_str_equal (name, "UTF-8") ? (GIConv) -1 : g_iconv_open ("UTF-8", name);
   GString *out = g_string_sized_new (size + 16);
   char *in = (char *) bytes;
   gboolean wide = g_str_has_prefix (name, "UTF-16");
@@ -175,34 +109,22 @@ choose_encoding (const guint8 *bytes, gsize size, const char *charset)
   return "CP1252";
 }
 
-static char *
-make_valid (char *text, gsize *length)
-{
-  char *valid;
-
-  for (gsize i = 0; i < *length; i++)
-    if (text[i] == '\0')
-      text[i] = ' ';
-  if (g_utf8_validate_len (text, *length, NULL))
-    return text;
-  valid = g_utf8_make_valid (text, (gssize) *length);
-  g_free (text);
-  *length = strlen (valid);
-  return valid;
-}
-
 char *
 qm_page_to_utf8 (const guint8 *bytes,
                  gsize size,
                  const char *charset,
                  gsize *length)
 {
+  g_autofree char *text = NULL;
   const char *name;
-  char *text;
+  char *valid;
+  gsize n;
 
   g_return_val_if_fail (bytes != NULL || size == 0, NULL);
   g_return_val_if_fail (length != NULL, NULL);
 
+  if (size == 0)
+    bytes = (const guint8 *) "";
   if (size >= 3 && memcmp (bytes, "\357\273\277", 3) == 0)
     {
       bytes += 3;
@@ -210,20 +132,17 @@ qm_page_to_utf8 (const guint8 *bytes,
       charset = "utf-8";
     }
   name = choose_encoding (bytes, size, charset);
-  if (!g_str_has_prefix (name, "UTF-") && has_high_bytes (bytes, size)
+  /* All other encodings here have ASCII in common. */
+  if (!g_str_has_prefix (name, "UTF-")
       && g_utf8_validate_len ((const char *) bytes, size, NULL))
     name = "UTF-8";
-  if (g_str_equal (name, "UTF-8") || size == 0)
-    {
-      text = g_malloc (size + 1);
-      if (size > 0)
-        memcpy (text, bytes, size);
-      text[size] = '\0';
-      *length = size;
-    }
-  else
-    text = convert_bytes (bytes, size, name, length);
-  return make_valid (text, length);
+  text = convert_bytes (bytes, size, name, &n);
+  for (gsize i = 0; i < n; i++)
+    if (text[i] == '\0')
+      text[i] = ' ';
+  valid = g_utf8_make_valid (text, (gssize) n);
+  *length = strlen (valid);
+  return valid;
 }
 
 char *

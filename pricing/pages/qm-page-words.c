@@ -3,7 +3,6 @@
 #include "pricing/pages/qm-page-words.h"
 
 #include "pricing/pages/qm-page-text.h"
-#include "pricing/words-pages.h"
 
 #include <string.h>
 
@@ -18,7 +17,6 @@ typedef struct
 } Word;
 
 #define SEEN(word, tells) { word, QM_SEEN_##tells },
-#define TEXT(word, tells) word,
 
 /* Anywhere in the names of an element. */
 static const Word parts[] = { QM_EACH_PARTS (SEEN) };
@@ -36,16 +34,9 @@ static const Word after[] = { QM_EACH_AFTER (SEEN) };
 static gboolean
 is_telling (const xmlChar *name)
 {
-  static const char *const attributes[] = {
-    "class",          "id",
-    "itemprop",       "data-testid",
-    "data-test",      "data-test-id",
-    "data-qa",        "data-role",
-    "data-hook",      "data-automation",
-    "data-component", "aria-label",
-  };
+  static const char *const attributes[] = QM_PAGE_LIST (QM_EACH_TELLING);
 
-  for (guint i = 0; i < G_N_ELEMENTS (attributes); i++)
+  for (guint i = 0; attributes[i] != NULL; i++)
     if (qm_page_same_name (name, attributes[i]))
       return TRUE;
   return FALSE;
@@ -61,14 +52,13 @@ collect_names (const xmlNode *node, char out[NAMES_MAX])
   out[n++] = ' ';
   for (const xmlAttr *a = node->properties; a != NULL; a = a->next)
     {
-      const char *name = (const char *) a->name;
       const char *value =
           a->children != NULL ? (const char *) a->children->content : NULL;
       gboolean lower = FALSE;
 
-      if (value == NULL || !is_telling (a->name))
-        continue;
-      if (strcmp (name, "aria-label") == 0 && strlen (value) > LABEL_MAX)
+      if (value == NULL || !is_telling (a->name)
+          || (qm_page_same_name (a->name, "aria-label")
+              && strlen (value) > LABEL_MAX))
         continue;
       for (; *value != '\0' && n + 3 < NAMES_MAX; value++)
         {
@@ -101,45 +91,31 @@ join (const char *text, char out[NAMES_MAX])
   *out = '\0';
 }
 
-static guint
-find_names (const char *text)
-{
-  guint flags = 0;
-
-  while (*text != '\0')
-    {
-      gsize n;
-
-      while (*text == ' ')
-        text++;
-      n = strcspn (text, " ");
-      for (guint i = 0; n > 0 && i < G_N_ELEMENTS (names); i++)
-        if (strlen (names[i].word) == n && memcmp (text, names[i].word, n) == 0)
-          flags |= names[i].flags;
-      text += n;
-    }
-  return flags;
-}
-
 /* What the names of an element tell. */
 static guint
 read_names (const char *text)
 {
+  static const char *const whole[] = { "withtax", "incl", "withvat", NULL };
   char joined[NAMES_MAX];
-  guint flags;
+  guint flags = 0;
+  gsize n;
 
+  for (const char *at = text; *at != '\0'; at += n + (at[n] == ' '))
+    {
+      n = strcspn (at, " ");
+      for (guint i = 0; n > 0 && i < G_N_ELEMENTS (names); i++)
+        if (strlen (names[i].word) == n && memcmp (at, names[i].word, n) == 0)
+          flags |= names[i].flags;
+    }
   join (text, joined);
-  flags = find_names (text);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     if (strstr (joined, parts[i].word) != NULL)
       flags |= parts[i].flags;
   /* With the tax, a price is whole. */
-  if ((flags & QM_SEEN_PART) != 0
-      && (strstr (joined, "withtax") != NULL || strstr (joined, "incl") != NULL
-          || strstr (joined, "withvat") != NULL))
+  if (qm_page_holds_any (joined, whole))
     flags &= ~(guint) QM_SEEN_PART;
   /* Buttons that add to the basket name it. */
-  if ((flags & QM_SEEN_ASIDE) != 0 && strstr (joined, "addto") != NULL)
+  if (strstr (joined, "addto") != NULL)
     flags &= ~(guint) QM_SEEN_ASIDE;
   return flags;
 }
@@ -165,28 +141,21 @@ qm_page_words_of_element (const QmPage *page,
                           const xmlNode *node,
                           gboolean small)
 {
+  static const char *const asides[] = { "nav", "footer", "aside", NULL };
   char text[NAMES_MAX];
   guint flags = 0;
 
-  if (qm_page_is (node, "del") || qm_page_is (node, "s")
-      || qm_page_is (node, "strike"))
+  if (qm_page_is_struck (node))
     return QM_SEEN_OLD;
-  if (qm_page_is (node, "nav") || qm_page_is (node, "footer")
-      || qm_page_is (node, "aside"))
+  if (qm_page_is_any (node, asides))
     flags |= QM_SEEN_ASIDE;
   if (node->properties == NULL)
     return flags;
-  if (small)
-    {
-      const char *style = qm_page_attribute (node, "style");
-
-      if (style != NULL && strstr (style, "line-through") != NULL)
-        flags |= QM_SEEN_OLD;
-    }
+  if (qm_page_is_styled_struck (node))
+    flags |= QM_SEEN_OLD;
   collect_names (node, text);
-  if (text[1] == '\0')
-    return flags;
-  flags |= look_up_names (page, text);
+  if (text[1] != '\0')
+    flags |= look_up_names (page, text);
   if (!small)
     flags &= ~(guint) (QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_FROM
                        | QM_SEEN_CURRENT | QM_SEEN_REGULAR);
@@ -196,25 +165,24 @@ qm_page_words_of_element (const QmPage *page,
 guint
 qm_page_words_before (const char *text, gsize length)
 {
-  g_autofree char *start = NULL;
   g_autofree char *lower = NULL;
-  gsize from;
+  gsize from, all;
 
   while (length > 0 && text[length - 1] == ' ')
     length--;
   from = length > 40 ? length - 40 : 0;
   while (from < length && (text[from] & 0xc0) == 0x80)
     from++;
-  start = g_strndup (text + from, length - from);
-  lower = g_utf8_strdown (start, -1);
+  lower = g_utf8_strdown (text + from, (gssize) (length - from));
+  all = strlen (lower);
   for (guint i = 0; i < G_N_ELEMENTS (before); i++)
     {
-      gsize n = strlen (before[i].word);
-      gsize all = strlen (lower);
+      const char *word = before[i].word;
+      const gsize n = strlen (word);
 
-      if (all >= n && memcmp (lower + all - n, before[i].word, n) == 0
+      if (g_str_has_suffix (lower, word)
           && (all == n || !g_ascii_isalnum (lower[all - n - 1])
-              || !g_ascii_isalnum (before[i].word[0])))
+              || !g_ascii_isalnum (word[0])))
         return before[i].flags;
     }
   return 0;
@@ -223,8 +191,7 @@ qm_page_words_before (const char *text, gsize length)
 guint
 qm_page_words_after (const char *text)
 {
-  g_autofree char *start = NULL;
-  g_autofree char *lower = NULL;
+  g_autofree char *start = NULL, *lower = NULL;
 
   while (*text == ' ' || *text == '*')
     text++;
@@ -239,47 +206,42 @@ qm_page_words_after (const char *text)
 }
 
 /* Beside prices with tax, in lower case. */
-static const char *const with_tax[] = { QM_EACH_WITH_TAX (TEXT) };
+static const char *const with_tax[] = QM_PAGE_LIST (QM_EACH_WITH_TAX);
 
 /* Beside prices without. */
-static const char *const without_tax[] = { QM_EACH_WITHOUT_TAX (TEXT) };
+static const char *const without_tax[] = QM_PAGE_LIST (QM_EACH_WITHOUT_TAX);
 
 QmTristate
 qm_page_words_tax (const char *text)
 {
   g_autofree char *lower = g_utf8_strdown (text, -1);
-  gboolean says_with = FALSE, says_without = FALSE;
+  gboolean says_with = qm_page_holds_any (lower, with_tax);
+  gboolean says_without = qm_page_holds_any (lower, without_tax);
 
-  for (guint i = 0; i < G_N_ELEMENTS (with_tax); i++)
-    says_with = says_with || strstr (lower, with_tax[i]) != NULL;
-  for (guint i = 0; i < G_N_ELEMENTS (without_tax); i++)
-    says_without = says_without || strstr (lower, without_tax[i]) != NULL;
   if (says_with == says_without)
     return QM_UNSTATED;
   return says_with ? QM_YES : QM_NO;
 }
 
 /* In the names of what buys, without spaces. */
-static const char *const buy_names[] = { QM_EACH_BUY_NAMES (TEXT) };
+static const char *const buy_names[] = QM_PAGE_LIST (QM_EACH_BUY_NAMES);
 
 /* What is written on it. */
-static const char *const buy_words[] = { QM_EACH_BUY_WORDS (TEXT) };
+static const char *const buy_words[] = QM_PAGE_LIST (QM_EACH_BUY_WORDS);
 
 gboolean
 qm_page_words_buy (const xmlNode *node)
 {
+  static const char *const buyers[] = { "button", "input", "a", "form", NULL };
   char text[NAMES_MAX], joined[NAMES_MAX];
-  g_autofree char *content = NULL;
-  g_autofree char *lower = NULL;
+  g_autofree char *content = NULL, *lower = NULL;
 
-  if (!qm_page_is (node, "button") && !qm_page_is (node, "input")
-      && !qm_page_is (node, "a") && !qm_page_is (node, "form"))
+  if (!qm_page_is_any (node, buyers))
     return FALSE;
   collect_names (node, text);
   join (text, joined);
-  for (guint i = 0; i < G_N_ELEMENTS (buy_names); i++)
-    if (strstr (joined, buy_names[i]) != NULL)
-      return TRUE;
+  if (qm_page_holds_any (joined, buy_names))
+    return TRUE;
   if (qm_page_is (node, "form"))
     return FALSE;
   content = qm_page_is (node, "input")
@@ -288,8 +250,5 @@ qm_page_words_buy (const xmlNode *node)
   if (content == NULL)
     return FALSE;
   lower = g_utf8_strdown (content, -1);
-  for (guint i = 0; i < G_N_ELEMENTS (buy_words); i++)
-    if (strstr (lower, buy_words[i]) != NULL)
-      return TRUE;
-  return FALSE;
+  return qm_page_holds_any (lower, buy_words);
 }

@@ -367,6 +367,81 @@ test_models_window (Fixture *f, gconstpointer data)
   widgets_settle ();
 }
 
+static guint
+count_editors (void)
+{
+  GListModel *windows = gtk_window_get_toplevels ();
+  guint count = 0;
+
+  for (guint i = 0; i < g_list_model_get_n_items (windows); i++)
+    {
+      g_autoptr (GtkWidget) window = g_list_model_get_item (windows, i);
+
+      count += QM_IS_MODEL_EDITOR (window);
+    }
+  return count;
+}
+
+/* Who chooses no configuration is left without an editor. */
+static void
+test_model_not_chosen (Fixture *f, gconstpointer data)
+{
+  GtkWidget *window = qm_models_window_new (NULL, f->keeper);
+  GListModel *windows = gtk_window_get_toplevels ();
+  guint dialogs = 0;
+
+  gtk_window_present (GTK_WINDOW (window));
+  gtk_widget_activate_action (window, "models.new", NULL);
+  widgets_settle ();
+  g_assert_cmpuint (count_editors (), ==, 1);
+  for (guint i = 0; i < g_list_model_get_n_items (windows); i++)
+    {
+      g_autoptr (GtkWidget) dialog = g_list_model_get_item (windows, i);
+
+      if (!GTK_IS_DIALOG (dialog))
+        continue;
+      dialogs++;
+      gtk_dialog_response (GTK_DIALOG (dialog), GTK_RESPONSE_CANCEL);
+    }
+  g_assert_cmpuint (dialogs, ==, 1);
+  widgets_settle ();
+  g_assert_cmpuint (count_editors (), ==, 0);
+  gtk_window_destroy (GTK_WINDOW (window));
+  widgets_settle ();
+}
+
+/* A configuration that is dropped on the window opens an editor, which is
+ * called as its folder is and takes another configuration likewise. */
+static void
+test_model_dropped (Fixture *f, gconstpointer data)
+{
+  static const char config[] =
+      "{\"model_type\": \"gpt_neox\", \"vocab_size\": 256,"
+      " \"hidden_size\": 32, \"num_hidden_layers\": 1,"
+      " \"num_attention_heads\": 4, \"intermediate_size\": 64,"
+      " \"hidden_act\": \"gelu\", \"max_position_embeddings\": 32}";
+  g_autofree char *path =
+      g_build_filename (f->user, "mine", "config.json", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  GtkWidget *window = qm_models_window_new (NULL, f->keeper);
+  GListModel *windows = gtk_window_get_toplevels ();
+
+  write_file (f, "mine", "config.json", config);
+  g_assert_true (widgets_drop (window, G_TYPE_FILE, file));
+  for (guint i = 0; i < g_list_model_get_n_items (windows); i++)
+    {
+      g_autoptr (GtkWidget) editor = g_list_model_get_item (windows, i);
+
+      if (!QM_IS_MODEL_EDITOR (editor))
+        continue;
+      g_assert_nonnull (id_row (editor));
+      g_assert_true (widgets_drop (editor, G_TYPE_FILE, file));
+    }
+  g_assert_cmpuint (count_editors (), ==, 1);
+  gtk_window_destroy (GTK_WINDOW (window));
+  widgets_settle ();
+}
+
 /* The models that another machine is to measure; ticked ones stay so. */
 static void
 test_elsewhere (Fixture *f, gconstpointer data)
@@ -406,6 +481,8 @@ main (int argc, char **argv)
   ADD ("model-memory", test_model_memory);
   ADD ("model-editor", test_model_editor);
   ADD ("models-window", test_models_window);
+  ADD ("model-not-chosen", test_model_not_chosen);
+  ADD ("model-dropped", test_model_dropped);
   ADD ("elsewhere", test_elsewhere);
 
   return g_test_run ();

@@ -75,7 +75,7 @@ test_life (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_EXISTS);
   g_clear_error (&error);
   g_assert_null (qm_model_folder_remove (one, &error));
-  g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
 }
 
 /* What the catalog would refuse is not written, and what lies there unreadable

@@ -520,34 +520,6 @@ test_sort (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
-/* What is dropped on the page; whether the page takes it. */
-static gboolean
-drop (GtkWidget *page, GType type, gconstpointer content)
-{
-  g_autoptr (GListModel) controllers = gtk_widget_observe_controllers (page);
-  g_auto (GValue) value = G_VALUE_INIT;
-  gboolean taken = FALSE;
-  guint n = 0;
-
-  g_value_init (&value, type);
-  if (type == G_TYPE_STRING)
-    g_value_set_string (&value, content);
-  else
-    g_value_set_boxed (&value, content);
-  for (guint i = 0; i < g_list_model_get_n_items (controllers); i++)
-    {
-      g_autoptr (GtkEventController) controller =
-          g_list_model_get_item (controllers, i);
-
-      if (!GTK_IS_DROP_TARGET (controller))
-        continue;
-      g_signal_emit_by_name (controller, "drop", &value, 10.0, 10.0, &taken);
-      n++;
-    }
-  g_assert_cmpuint (n, ==, 1);
-  return taken;
-}
-
 /* The window that shows what was read, when it has read it. */
 static GtkWidget *
 wait_for_draft (void)
@@ -602,11 +574,11 @@ test_drop (void)
   GdkFileList *list = gdk_file_list_new_from_list (files);
 
   g_assert_true (g_file_set_contents (path, of_file, -1, NULL));
-  g_assert_true (drop (page, GDK_TYPE_FILE_LIST, list));
+  g_assert_true (widgets_drop (page, GDK_TYPE_FILE_LIST, list));
   expect_draft (window, "File");
-  g_assert_true (drop (page, G_TYPE_STRING, of_text));
+  g_assert_true (widgets_drop (page, G_TYPE_STRING, of_text));
   expect_draft (window, "Text");
-  g_assert_false (drop (page, G_TYPE_STRING, NULL));
+  g_assert_false (widgets_drop (page, G_TYPE_STRING, NULL));
 
   g_boxed_free (GDK_TYPE_FILE_LIST, list);
   g_unlink (path);

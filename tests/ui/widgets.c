@@ -232,3 +232,35 @@ widgets_finalize (gpointer widget)
     g_object_ref_sink (widget);
   g_assert_finalize_object (G_OBJECT (widget));
 }
+
+gboolean
+widgets_drop (gpointer widget, GType type, gconstpointer content)
+{
+  g_autoptr (GListModel) controllers = gtk_widget_observe_controllers (widget);
+  g_auto (GValue) value = G_VALUE_INIT;
+  gboolean taken = FALSE;
+  guint n = 0;
+
+  g_value_init (&value, type);
+  if (type == G_TYPE_STRING)
+    g_value_set_string (&value, content);
+  else if (G_TYPE_IS_BOXED (type))
+    g_value_set_boxed (&value, content);
+  else
+    g_value_set_object (&value, (gpointer) content);
+  for (guint i = 0; i < g_list_model_get_n_items (controllers); i++)
+    {
+      g_autoptr (GtkEventController) controller =
+          g_list_model_get_item (controllers, i);
+      GdkContentFormats *formats;
+
+      if (!GTK_IS_DROP_TARGET (controller))
+        continue;
+      formats = gtk_drop_target_get_formats (GTK_DROP_TARGET (controller));
+      g_assert_true (gdk_content_formats_contain_gtype (formats, type));
+      g_signal_emit_by_name (controller, "drop", &value, 10.0, 10.0, &taken);
+      n++;
+    }
+  g_assert_cmpuint (n, ==, 1);
+  return taken;
+}

@@ -46,5 +46,9 @@ void widgets_count_notify (gpointer object, const char *property, guint *count);
  * then asks for. */
 void widgets_assert_least_heights (gpointer root);
 
+/* Whether the one drop target of a widget takes what is dropped on it, of a
+ * type that it must ask for: a string, a boxed type, or an object. */
+gboolean widgets_drop (gpointer widget, GType type, gconstpointer content);
+
 /* Drops the widget, which must be its last reference. */
 void widgets_finalize (gpointer widget);

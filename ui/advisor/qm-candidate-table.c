@@ -54,16 +54,7 @@ struct _QmCandidateTable
   QmColumnSort *sort;
 };
 
-enum
-{
-  PROP_0,
-  PROP_ADVISOR,
-  N_PROPS
-};
-
 G_DEFINE_FINAL_TYPE (QmCandidateTable, qm_candidate_table, GTK_TYPE_WIDGET)
-
-static GParamSpec *properties[N_PROPS];
 
 static const Topic *
 topic_of (QmCandidateTable *self, QmCandidateItem *item)
@@ -394,42 +385,6 @@ qm_candidate_table_set_advisor (QmCandidateTable *self, QmAdvisor *advisor)
       table_rebuilt_cb (self);
       selection_changed_cb (self);
     }
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
-}
-
-static void
-qm_candidate_table_get_property (GObject *object,
-                                 guint prop_id,
-                                 GValue *value,
-                                 GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      g_value_set_object (value, QM_CANDIDATE_TABLE (object)->advisor);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_candidate_table_set_property (GObject *object,
-                                 guint prop_id,
-                                 const GValue *value,
-                                 GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      qm_candidate_table_set_advisor (QM_CANDIDATE_TABLE (object),
-                                      g_value_get_object (value));
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
 }
 
 static void
@@ -492,17 +447,9 @@ qm_candidate_table_class_init (QmCandidateTableClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
-  object_class->get_property = qm_candidate_table_get_property;
-  object_class->set_property = qm_candidate_table_set_property;
   object_class->dispose = qm_candidate_table_dispose;
   object_class->finalize = qm_candidate_table_finalize;
   widget_class->focus = qm_candidate_table_focus;
-
-  properties[PROP_ADVISOR] =
-      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
-                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
-                               | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
 
   gtk_widget_class_set_template_from_resource (
       widget_class,

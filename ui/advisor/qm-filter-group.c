@@ -26,16 +26,7 @@ struct _QmFilterGroup
   gboolean updating;       /* the checks are being set from the advisor */
 };
 
-enum
-{
-  PROP_0,
-  PROP_ADVISOR,
-  N_PROPS
-};
-
 G_DEFINE_FINAL_TYPE (QmFilterGroup, qm_filter_group, ADW_TYPE_PREFERENCES_GROUP)
-
-static GParamSpec *properties[N_PROPS];
 
 static void
 sync_checks (QmFilterGroup *self)
@@ -191,8 +182,6 @@ qm_filter_group_set_advisor (QmFilterGroup *self, QmAdvisor *advisor)
   g_signal_connect_object (advisor, "notify::servers", G_CALLBACK (sync_checks),
                            self, G_CONNECT_SWAPPED);
   sync_checks (self);
-
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
 }
 
 static void
@@ -219,41 +208,6 @@ qm_filter_group_finalize (GObject *object)
 }
 
 static void
-qm_filter_group_get_property (GObject *object,
-                              guint prop_id,
-                              GValue *value,
-                              GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      g_value_set_object (value, QM_FILTER_GROUP (object)->advisor);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_filter_group_set_property (GObject *object,
-                              guint prop_id,
-                              const GValue *value,
-                              GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      qm_filter_group_set_advisor (QM_FILTER_GROUP (object),
-                                   g_value_get_object (value));
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
 qm_filter_group_class_init (QmFilterGroupClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -261,14 +215,6 @@ qm_filter_group_class_init (QmFilterGroupClass *klass)
 
   object_class->dispose = qm_filter_group_dispose;
   object_class->finalize = qm_filter_group_finalize;
-  object_class->get_property = qm_filter_group_get_property;
-  object_class->set_property = qm_filter_group_set_property;
-
-  properties[PROP_ADVISOR] =
-      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
-                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
-                               | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-filter-group.ui");

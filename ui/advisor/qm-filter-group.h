@@ -10,12 +10,11 @@
 
 G_BEGIN_DECLS
 
-/* Property "advisor": QmAdvisor, to be set once. */
 #define QM_TYPE_FILTER_GROUP (qm_filter_group_get_type ())
 G_DECLARE_FINAL_TYPE (
     QmFilterGroup, qm_filter_group, QM, FILTER_GROUP, AdwPreferencesGroup)
 
-/* Sets the property. */
+/* To be called once. */
 void qm_filter_group_set_advisor (QmFilterGroup *self, QmAdvisor *advisor);
 
 G_END_DECLS

@@ -42,16 +42,7 @@ struct _QmPlotGrid
   GPtrArray *sources[N_KINDS]; /* QmAdviceSource, of those */
 };
 
-enum
-{
-  PROP_0,
-  PROP_ADVISOR,
-  N_PROPS
-};
-
 G_DEFINE_FINAL_TYPE (QmPlotGrid, qm_plot_grid, GTK_TYPE_WIDGET)
-
-static GParamSpec *properties[N_PROPS];
 
 /* How the plots of a width are arranged.  All cells are of one size. */
 typedef struct
@@ -342,42 +333,6 @@ qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor)
                                  G_CONNECT_SWAPPED | G_CONNECT_AFTER);
     }
   update_views (self);
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
-}
-
-static void
-qm_plot_grid_get_property (GObject *object,
-                           guint prop_id,
-                           GValue *value,
-                           GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      g_value_set_object (value, QM_PLOT_GRID (object)->advisor);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_plot_grid_set_property (GObject *object,
-                           guint prop_id,
-                           const GValue *value,
-                           GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      qm_plot_grid_set_advisor (QM_PLOT_GRID (object),
-                                g_value_get_object (value));
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
 }
 
 static void
@@ -405,18 +360,10 @@ qm_plot_grid_class_init (QmPlotGridClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
-  object_class->get_property = qm_plot_grid_get_property;
-  object_class->set_property = qm_plot_grid_set_property;
   object_class->dispose = qm_plot_grid_dispose;
   widget_class->get_request_mode = qm_plot_grid_get_request_mode;
   widget_class->measure = qm_plot_grid_measure;
   widget_class->size_allocate = qm_plot_grid_size_allocate;
-
-  properties[PROP_ADVISOR] =
-      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
-                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
-                               | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
 
   gtk_widget_class_set_css_name (widget_class, "plotgrid");
   gtk_widget_class_set_accessible_role (widget_class,

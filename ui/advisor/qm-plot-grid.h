@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 #define QM_TYPE_PLOT_GRID (qm_plot_grid_get_type ())
 G_DECLARE_FINAL_TYPE (QmPlotGrid, qm_plot_grid, QM, PLOT_GRID, GtkWidget)
 
-/* Sets the property. */
+/* Shows another advisor's topics; NULL: none. */
 void qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor);
 
 /* The view of a topic, or NULL.  (transfer none) (nullable) */

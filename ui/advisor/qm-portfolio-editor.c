@@ -29,18 +29,9 @@ struct _QmPortfolioEditor
   gboolean updating; /* the switch is being set from the advisor */
 };
 
-enum
-{
-  PROP_0,
-  PROP_ADVISOR,
-  N_PROPS
-};
-
 G_DEFINE_FINAL_TYPE (QmPortfolioEditor,
                      qm_portfolio_editor,
                      ADW_TYPE_PREFERENCES_GROUP)
-
-static GParamSpec *properties[N_PROPS];
 
 static void sync_rows (QmPortfolioEditor *self);
 
@@ -257,8 +248,6 @@ qm_portfolio_editor_set_advisor (QmPortfolioEditor *self, QmAdvisor *advisor)
   g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (sync_rows), self,
                            G_CONNECT_SWAPPED);
   portfolio_changed_cb (self);
-
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
 }
 
 static void
@@ -283,41 +272,6 @@ qm_portfolio_editor_finalize (GObject *object)
 }
 
 static void
-qm_portfolio_editor_get_property (GObject *object,
-                                  guint prop_id,
-                                  GValue *value,
-                                  GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      g_value_set_object (value, QM_PORTFOLIO_EDITOR (object)->advisor);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_portfolio_editor_set_property (GObject *object,
-                                  guint prop_id,
-                                  const GValue *value,
-                                  GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      qm_portfolio_editor_set_advisor (QM_PORTFOLIO_EDITOR (object),
-                                       g_value_get_object (value));
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
 qm_portfolio_editor_class_init (QmPortfolioEditorClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -325,14 +279,6 @@ qm_portfolio_editor_class_init (QmPortfolioEditorClass *klass)
 
   object_class->dispose = qm_portfolio_editor_dispose;
   object_class->finalize = qm_portfolio_editor_finalize;
-  object_class->get_property = qm_portfolio_editor_get_property;
-  object_class->set_property = qm_portfolio_editor_set_property;
-
-  properties[PROP_ADVISOR] =
-      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
-                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
-                               | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
 
   gtk_widget_class_set_template_from_resource (
       widget_class,

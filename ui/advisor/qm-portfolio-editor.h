@@ -11,7 +11,6 @@
 
 G_BEGIN_DECLS
 
-/* Property "advisor": QmAdvisor, to be set once. */
 #define QM_TYPE_PORTFOLIO_EDITOR (qm_portfolio_editor_get_type ())
 G_DECLARE_FINAL_TYPE (QmPortfolioEditor,
                       qm_portfolio_editor,
@@ -19,6 +18,7 @@ G_DECLARE_FINAL_TYPE (QmPortfolioEditor,
                       PORTFOLIO_EDITOR,
                       AdwPreferencesGroup)
 
+/* To be called once. */
 void qm_portfolio_editor_set_advisor (QmPortfolioEditor *self,
                                       QmAdvisor *advisor);
 

@@ -62,24 +62,7 @@ struct _QmQuestionPanel
   double money_scale; /* of the budget's range */
 };
 
-enum
-{
-  PROP_0,
-  PROP_ADVISOR,
-  N_PROPS
-};
-
 G_DEFINE_FINAL_TYPE (QmQuestionPanel, qm_question_panel, ADW_TYPE_BIN)
-
-static GParamSpec *properties[N_PROPS];
-
-GtkWidget *
-qm_question_panel_new (QmAdvisor *advisor)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
-
-  return g_object_new (QM_TYPE_QUESTION_PANEL, "advisor", advisor, NULL);
-}
 
 void
 qm_question_panel_search_model (QmQuestionPanel *self)
@@ -362,13 +345,15 @@ set_up_limits (QmQuestionPanel *self)
   portfolio_changed_cb (self);
 }
 
-static void
-qm_question_panel_constructed (GObject *object)
+GtkWidget *
+qm_question_panel_new (QmAdvisor *advisor)
 {
-  QmQuestionPanel *self = QM_QUESTION_PANEL (object);
+  QmQuestionPanel *self;
 
-  G_OBJECT_CLASS (qm_question_panel_parent_class)->constructed (object);
+  g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
 
+  self = g_object_new (QM_TYPE_QUESTION_PANEL, NULL);
+  self->advisor = g_object_ref (advisor);
   set_up_models (self);
   qm_filter_group_set_advisor (self->filter_group, self->advisor);
   qm_uses_editor_set_advisor (self->uses_editor, self->advisor);
@@ -399,6 +384,7 @@ qm_question_panel_constructed (GObject *object)
                            G_CALLBACK (slack_changed_cb), self,
                            G_CONNECT_SWAPPED);
   slack_changed_cb (self);
+  return GTK_WIDGET (self);
 }
 
 static void
@@ -412,128 +398,53 @@ qm_question_panel_dispose (GObject *object)
 }
 
 static void
-qm_question_panel_get_property (GObject *object,
-                                guint prop_id,
-                                GValue *value,
-                                GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      g_value_set_object (value, QM_QUESTION_PANEL (object)->advisor);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_question_panel_set_property (GObject *object,
-                                guint prop_id,
-                                const GValue *value,
-                                GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      QM_QUESTION_PANEL (object)->advisor = g_value_dup_object (value);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
 bind_question_panel (GtkWidgetClass *widget_class)
 {
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        model_picker);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        budget_scale);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        deadline_scale);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        run_deadline_scale);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        money_group);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        filter_group);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        times_of_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        predictions_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        settings_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        prices_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        paper_switch);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_title);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_list);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_note);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_reset);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        expired_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        total_cost_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        expired_switch);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        total_cost_switch);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_reset);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_spin);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_adjustment);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        factor_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        factor_reset);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        factor_spin);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        factor_adjustment);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        slack_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        slack_reset);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        slack_spin);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        slack_adjustment);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        uses_editor);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        portfolio_editor);
+#define BIND(name) \
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel, name)
+  BIND (model_picker);
+  BIND (budget_scale);
+  BIND (deadline_scale);
+  BIND (run_deadline_scale);
+  BIND (money_group);
+  BIND (filter_group);
+  BIND (times_of_row);
+  BIND (predictions_row);
+  BIND (settings_row);
+  BIND (prices_row);
+  BIND (paper_switch);
+  BIND (room_row);
+  BIND (room_title);
+  BIND (room_list);
+  BIND (room_note);
+  BIND (room_reset);
+  BIND (expired_row);
+  BIND (total_cost_row);
+  BIND (lifetime_row);
+  BIND (expired_switch);
+  BIND (total_cost_switch);
+  BIND (lifetime_reset);
+  BIND (lifetime_spin);
+  BIND (lifetime_adjustment);
+  BIND (factor_row);
+  BIND (factor_reset);
+  BIND (factor_spin);
+  BIND (factor_adjustment);
+  BIND (slack_row);
+  BIND (slack_reset);
+  BIND (slack_spin);
+  BIND (slack_adjustment);
+  BIND (uses_editor);
+  BIND (portfolio_editor);
+#undef BIND
 }
 
 static void
 qm_question_panel_class_init (QmQuestionPanelClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
-  object_class->constructed = qm_question_panel_constructed;
-  object_class->dispose = qm_question_panel_dispose;
-  object_class->get_property = qm_question_panel_get_property;
-  object_class->set_property = qm_question_panel_set_property;
-
-  properties[PROP_ADVISOR] =
-      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
-                           G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                               | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
+  G_OBJECT_CLASS (klass)->dispose = qm_question_panel_dispose;
 
   g_type_ensure (QM_TYPE_CHOICE_ROW);
   g_type_ensure (QM_TYPE_FILTER_GROUP);

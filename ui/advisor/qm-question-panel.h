@@ -10,7 +10,6 @@
 
 G_BEGIN_DECLS
 
-/* Property "advisor": QmAdvisor, construct only. */
 #define QM_TYPE_QUESTION_PANEL (qm_question_panel_get_type ())
 G_DECLARE_FINAL_TYPE (
     QmQuestionPanel, qm_question_panel, QM, QUESTION_PANEL, AdwBin)

@@ -63,7 +63,6 @@ struct _QmRecommendationCard
 enum
 {
   PROP_0,
-  PROP_ADVISOR,
   PROP_MIDDLE,
   N_PROPS
 };
@@ -567,7 +566,6 @@ qm_recommendation_card_set_advisor (QmRecommendationCard *self,
                                G_CONNECT_SWAPPED);
     }
   card_rebuilt_cb (self);
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
 }
 
 /* Takes a widget in between, or out. */
@@ -589,10 +587,6 @@ qm_recommendation_card_get_property (GObject *object,
 {
   switch (prop_id)
     {
-    case PROP_ADVISOR:
-      g_value_set_object (value, QM_RECOMMENDATION_CARD (object)->advisor);
-      break;
-
     case PROP_MIDDLE:
       g_value_set_object (value, QM_RECOMMENDATION_CARD (object)->middle);
       break;
@@ -610,11 +604,6 @@ qm_recommendation_card_set_property (GObject *object,
 {
   switch (prop_id)
     {
-    case PROP_ADVISOR:
-      qm_recommendation_card_set_advisor (QM_RECOMMENDATION_CARD (object),
-                                          g_value_get_object (value));
-      break;
-
     case PROP_MIDDLE:
       set_middle (QM_RECOMMENDATION_CARD (object), g_value_get_object (value));
       break;
@@ -649,36 +638,25 @@ qm_recommendation_card_finalize (GObject *object)
 static void
 bind_recommendation_card (GtkWidgetClass *widget_class)
 {
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        box);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        answer);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        grounds);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        words);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        topics);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        icon);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        headline);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        show_button);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        reason);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        machine);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        renting);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        warnings);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        notes);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        alternatives);
-  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
-                                        selected);
+#define BIND(name)                                                          \
+  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard, \
+                                        name)
+  BIND (box);
+  BIND (answer);
+  BIND (grounds);
+  BIND (words);
+  BIND (topics);
+  BIND (icon);
+  BIND (headline);
+  BIND (show_button);
+  BIND (reason);
+  BIND (machine);
+  BIND (renting);
+  BIND (warnings);
+  BIND (notes);
+  BIND (alternatives);
+  BIND (selected);
+#undef BIND
   gtk_widget_class_bind_template_callback (widget_class, topic_selected_cb);
   gtk_widget_class_bind_template_callback (widget_class,
                                            alternative_activated_cb);
@@ -696,10 +674,6 @@ qm_recommendation_card_class_init (QmRecommendationCardClass *klass)
   object_class->dispose = qm_recommendation_card_dispose;
   object_class->finalize = qm_recommendation_card_finalize;
 
-  properties[PROP_ADVISOR] =
-      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
-                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
-                               | G_PARAM_STATIC_STRINGS);
   properties[PROP_MIDDLE] =
       g_param_spec_object ("middle", NULL, NULL, GTK_TYPE_WIDGET,
                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);

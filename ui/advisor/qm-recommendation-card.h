@@ -5,8 +5,8 @@
  * alternatives are worth.  With several topics a line for each, of which the
  * current one is told in full.
  *
- * Property "advisor" (QmAdvisor), and "middle" (GtkWidget): what stands between
- * the cards, such as the plots. */
+ * Property "middle" (GtkWidget): what stands between the cards, such as the
+ * plots. */
 
 #pragma once
 

@@ -20,16 +20,7 @@ struct _QmUsesEditor
   GPtrArray *rows; /* of QmUseRow, as the advisor's uses */
 };
 
-enum
-{
-  PROP_0,
-  PROP_ADVISOR,
-  N_PROPS
-};
-
 G_DEFINE_FINAL_TYPE (QmUsesEditor, qm_uses_editor, ADW_TYPE_PREFERENCES_GROUP)
-
-static GParamSpec *properties[N_PROPS];
 
 static void
 sync_actions (QmUsesEditor *self)
@@ -210,8 +201,6 @@ qm_uses_editor_set_advisor (QmUsesEditor *self, QmAdvisor *advisor)
   g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (uses_rebuilt_cb),
                            self, G_CONNECT_SWAPPED);
   uses_rebuilt_cb (self);
-
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
 }
 
 static void
@@ -236,41 +225,6 @@ qm_uses_editor_finalize (GObject *object)
 }
 
 static void
-qm_uses_editor_get_property (GObject *object,
-                             guint prop_id,
-                             GValue *value,
-                             GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      g_value_set_object (value, QM_USES_EDITOR (object)->advisor);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_uses_editor_set_property (GObject *object,
-                             guint prop_id,
-                             const GValue *value,
-                             GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      qm_uses_editor_set_advisor (QM_USES_EDITOR (object),
-                                  g_value_get_object (value));
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
 qm_uses_editor_class_init (QmUsesEditorClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -278,14 +232,6 @@ qm_uses_editor_class_init (QmUsesEditorClass *klass)
 
   object_class->dispose = qm_uses_editor_dispose;
   object_class->finalize = qm_uses_editor_finalize;
-  object_class->get_property = qm_uses_editor_get_property;
-  object_class->set_property = qm_uses_editor_set_property;
-
-  properties[PROP_ADVISOR] =
-      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
-                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
-                               | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
 
   gtk_widget_class_install_action (widget_class, "uses.add", NULL, add_cb);
   gtk_widget_class_install_action (widget_class, "uses.reset", NULL,

@@ -11,12 +11,12 @@
 
 G_BEGIN_DECLS
 
-/* Property "advisor": QmAdvisor, to be set once.  Actions "uses.add" and
- * "uses.reset". */
+/* Actions "uses.add" and "uses.reset". */
 #define QM_TYPE_USES_EDITOR (qm_uses_editor_get_type ())
 G_DECLARE_FINAL_TYPE (
     QmUsesEditor, qm_uses_editor, QM, USES_EDITOR, AdwPreferencesGroup)
 
+/* To be called once. */
 void qm_uses_editor_set_advisor (QmUsesEditor *self, QmAdvisor *advisor);
 
 G_END_DECLS

@@ -44,7 +44,6 @@ struct _QmBenchProcess
   guint again; /* lines are left */
   gboolean running;
   gboolean exited;
-  gboolean stopping;
   gboolean wanted; /* its owner asked it to stop */
   int step;        /* of stopping: signals that were sent */
   gboolean out_open, err_open;
@@ -59,7 +58,6 @@ enum
 {
   PROP_0,
   PROP_RUNNING,
-  PROP_STOPPING,
   PROP_PATIENCE,
   PROP_MERCY,
   N_PROPS
@@ -189,11 +187,6 @@ mercy_cb (gpointer data)
 static void
 stop_step (QmBenchProcess *self)
 {
-  if (!self->stopping)
-    {
-      self->stopping = TRUE;
-      g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STOPPING]);
-    }
   if (self->exited)
     return;
   switch (self->step++)
@@ -594,9 +587,6 @@ qm_bench_process_get_property (GObject *object,
     case PROP_RUNNING:
       g_value_set_boolean (value, self->running);
       break;
-    case PROP_STOPPING:
-      g_value_set_boolean (value, self->stopping);
-      break;
     case PROP_PATIENCE:
       g_value_set_uint (value, self->patience);
       break;
@@ -653,9 +643,6 @@ qm_bench_process_class_init (QmBenchProcessClass *class)
   object_class->finalize = qm_bench_process_finalize;
   properties[PROP_RUNNING] =
       g_param_spec_boolean ("running", NULL, NULL, FALSE,
-                            G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  properties[PROP_STOPPING] =
-      g_param_spec_boolean ("stopping", NULL, NULL, FALSE,
                             G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   properties[PROP_PATIENCE] =
       g_param_spec_uint ("patience", NULL, NULL, 0, G_MAXINT, QM_BENCH_PATIENCE,

@@ -62,7 +62,6 @@ G_DECLARE_FINAL_TYPE (
 /* Properties:
  *
  *   "running"   boolean, read-only   from the start to "ended"
- *   "stopping"  boolean, read-only   was asked to stop, or given up
  *   "patience"  uint     milliseconds without a line, QM_BENCH_PATIENCE if not
  *                        set; 0: it may be silent for ever
  *   "mercy"     uint     milliseconds, QM_BENCH_MERCY if not set

@@ -35,7 +35,6 @@ struct _QmModelEditor
   AdwPreferencesPage *form_page;
   AdwPreferencesPage *needs_page;
   AdwActionRow *config_row;
-  AdwPreferencesGroup *names;
   GtkLabel *parameters_label;
   GtkLabel *flops_label;
   AdwActionRow *data_row;
@@ -45,7 +44,7 @@ struct _QmModelEditor
   QmRecipeForm *form;
   QmModelGpus *gpus;
   QmFieldRow *host_row;
-  GtkFileChooserNative *chooser;
+  GtkFileChooserNative *chooser; /* while a file is chosen */
 
   QmCatalogKeeper *keeper;
   QmModelPlans *plans;
@@ -59,15 +58,7 @@ struct _QmModelEditor
   gboolean updating;
 };
 
-enum
-{
-  SAVED,
-  N_SIGNALS
-};
-
 G_DEFINE_FINAL_TYPE (QmModelEditor, qm_model_editor, ADW_TYPE_WINDOW)
-
-static guint signals[N_SIGNALS];
 
 /* --- What it takes -------------------------------------------------------- */
 
@@ -473,16 +464,33 @@ save_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
       qm_show_where_any (self->problem, error != NULL ? error->message : "");
       return;
     }
-  g_signal_emit (self, signals[SAVED], 0, id);
+  g_signal_emit_by_name (self, "saved", id);
   qm_catalog_keeper_load (self->keeper, NULL);
   gtk_window_close (GTK_WINDOW (self));
 }
 
 /* --- Files ---------------------------------------------------------------- */
 
-/* (transfer full) */
-static GtkFileChooserNative *
-make_chooser (GtkWindow *parent)
+/* An editor that nobody saw yet has nothing to show without a file. */
+static void
+config_chosen_cb (QmModelEditor *self, int response)
+{
+  g_autoptr (GtkFileChooserNative) chooser = g_steal_pointer (&self->chooser);
+  g_autoptr (GFile) file = NULL;
+
+  if (response == GTK_RESPONSE_ACCEPT)
+    file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (chooser));
+  if (file != NULL)
+    {
+      qm_model_editor_open (self, file);
+      gtk_window_present (GTK_WINDOW (self));
+    }
+  else if (!gtk_widget_get_visible (GTK_WIDGET (self)))
+    gtk_window_destroy (GTK_WINDOW (self));
+}
+
+static void
+choose_config (QmModelEditor *self, GtkWindow *parent)
 {
   GtkFileChooserNative *chooser =
       gtk_file_chooser_native_new (_ ("Open a Configuration"), parent,
@@ -497,33 +505,17 @@ make_chooser (GtkWindow *parent)
   gtk_file_filter_set_name (all, _ ("All files"));
   gtk_file_filter_add_pattern (all, "*");
   gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (chooser), all);
-  return chooser;
-}
-
-static void
-config_chosen_cb (QmModelEditor *self, int response)
-{
-  g_autoptr (GFile) file = NULL;
-
-  if (response == GTK_RESPONSE_ACCEPT)
-    file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (self->chooser));
-  if (file != NULL)
-    qm_model_editor_open (self, file);
-  g_clear_object (&self->chooser);
+  g_signal_connect_object (chooser, "response", G_CALLBACK (config_chosen_cb),
+                           self, G_CONNECT_SWAPPED);
+  self->chooser = chooser;
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (chooser));
 }
 
 static void
 open_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  QmModelEditor *self = QM_MODEL_EDITOR (widget);
-
-  if (self->chooser != NULL)
-    return;
-  self->chooser = make_chooser (GTK_WINDOW (self));
-  g_signal_connect_object (self->chooser, "response",
-                           G_CALLBACK (config_chosen_cb), self,
-                           G_CONNECT_SWAPPED);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (self->chooser));
+  if (QM_MODEL_EDITOR (widget)->chooser == NULL)
+    choose_config (QM_MODEL_EDITOR (widget), GTK_WINDOW (widget));
 }
 
 static gboolean
@@ -537,61 +529,20 @@ config_dropped_cb (QmModelEditor *self, const GValue *value)
   return TRUE;
 }
 
-/* A file that is being chosen for an editor that is not there yet. */
-typedef struct
-{
-  GWeakRef parent;
-  GWeakRef owner; /* of `saved` */
-  QmCatalogKeeper *keeper;
-  GCallback saved;
-} Choice;
-
-static void
-first_chosen_cb (GtkNativeDialog *dialog, int response, Choice *choice)
-{
-  g_autoptr (GtkWindow) parent = g_weak_ref_get (&choice->parent);
-  g_autoptr (GObject) owner = g_weak_ref_get (&choice->owner);
-  g_autoptr (GFile) file = NULL;
-
-  if (response == GTK_RESPONSE_ACCEPT)
-    file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
-  if (file != NULL && parent != NULL)
-    {
-      GtkWidget *editor = qm_model_editor_new (parent, choice->keeper);
-
-      if (owner != NULL)
-        g_signal_connect_object (editor, "saved", choice->saved, owner,
-                                 G_CONNECT_SWAPPED);
-      qm_model_editor_open (QM_MODEL_EDITOR (editor), file);
-      gtk_window_present (GTK_WINDOW (editor));
-    }
-  g_weak_ref_clear (&choice->parent);
-  g_weak_ref_clear (&choice->owner);
-  g_object_unref (choice->keeper);
-  g_free (choice);
-  g_object_unref (dialog);
-}
-
 void
 qm_model_editor_choose (GtkWindow *parent,
                         QmCatalogKeeper *keeper,
                         GCallback saved,
                         gpointer data)
 {
-  GtkFileChooserNative *chooser;
-  Choice *choice;
+  GtkWidget *editor;
 
   g_return_if_fail (GTK_IS_WINDOW (parent) && QM_IS_CATALOG_KEEPER (keeper));
   g_return_if_fail (G_IS_OBJECT (data));
 
-  chooser = make_chooser (parent);
-  choice = g_new0 (Choice, 1);
-  g_weak_ref_init (&choice->parent, parent);
-  g_weak_ref_init (&choice->owner, data);
-  choice->keeper = g_object_ref (keeper);
-  choice->saved = saved;
-  g_signal_connect (chooser, "response", G_CALLBACK (first_chosen_cb), choice);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (chooser));
+  editor = qm_model_editor_new (parent, keeper);
+  g_signal_connect_object (editor, "saved", saved, data, G_CONNECT_SWAPPED);
+  choose_config (QM_MODEL_EDITOR (editor), parent);
 }
 
 /* --- The window ----------------------------------------------------------- */
@@ -612,22 +563,6 @@ leaflet_moved_cb (QmModelEditor *self)
   gtk_toggle_button_set_active (self->needs_button,
                                 adw_leaflet_get_visible_child (self->leaflet)
                                     == GTK_WIDGET (self->needs_page));
-}
-
-static void
-add_host (QmModelEditor *self)
-{
-  GtkWidget *group = adw_preferences_group_new ();
-  GtkWidget *row =
-      qm_field_row_new (_ ("Memory of the host (GiB)"),
-                        _ ("For what is offloaded; empty: as much as it "
-                           "takes"));
-
-  self->host_row = QM_FIELD_ROW (row);
-  g_signal_connect_object (row, "changed", G_CALLBACK (training_changed_cb),
-                           self, G_CONNECT_SWAPPED);
-  adw_preferences_group_add (ADW_PREFERENCES_GROUP (group), row);
-  adw_preferences_page_add (self->needs_page, ADW_PREFERENCES_GROUP (group));
 }
 
 /* Which ids are taken, and what refers to this one. */
@@ -651,7 +586,6 @@ qm_model_editor_new (GtkWindow *parent, QmCatalogKeeper *keeper)
   self = g_object_new (QM_TYPE_MODEL_EDITOR, NULL);
   qm_dialog_follow (GTK_WINDOW (self), parent);
   self->keeper = g_object_ref (keeper);
-  add_host (self);
   memory = qm_model_memory_new (keeper, self->plans);
   self->gpus = QM_MODEL_GPUS (qm_model_gpus_new (keeper, self->plans));
   adw_preferences_page_add (self->needs_page, ADW_PREFERENCES_GROUP (memory));
@@ -671,37 +605,28 @@ qm_model_editor_dispose (GObject *object)
   g_clear_object (&self->plans);
   g_clear_object (&self->chooser);
   g_clear_object (&self->keeper);
+  g_clear_pointer (&self->config_text, g_free);
+  g_clear_pointer (&self->source, g_free);
+  g_clear_pointer (&self->path, g_free);
+  g_clear_pointer (&self->own_id, g_free);
   G_OBJECT_CLASS (qm_model_editor_parent_class)->dispose (object);
-}
-
-static void
-qm_model_editor_finalize (GObject *object)
-{
-  QmModelEditor *self = QM_MODEL_EDITOR (object);
-
-  g_free (self->config_text);
-  g_free (self->source);
-  g_free (self->path);
-  g_free (self->own_id);
-  G_OBJECT_CLASS (qm_model_editor_parent_class)->finalize (object);
 }
 
 static void
 qm_model_editor_class_init (QmModelEditorClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
-  object_class->dispose = qm_model_editor_dispose;
-  object_class->finalize = qm_model_editor_finalize;
-  signals[SAVED] =
-      g_signal_new ("saved", QM_TYPE_MODEL_EDITOR, G_SIGNAL_RUN_LAST, 0, NULL,
-                    NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+  G_OBJECT_CLASS (klass)->dispose = qm_model_editor_dispose;
+  g_signal_new ("saved", QM_TYPE_MODEL_EDITOR, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 
   gtk_widget_class_install_action (widget_class, "model.save", NULL,
                                    save_model_cb);
   gtk_widget_class_install_action (widget_class, "model.open", NULL, open_cb);
   g_type_ensure (QM_TYPE_SPINNER);
+  g_type_ensure (QM_TYPE_FIELD_ROW);
+  g_type_ensure (QM_TYPE_RECIPE_FORM);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-model-editor.ui");
 #define BIND(name) \
@@ -715,51 +640,35 @@ qm_model_editor_class_init (QmModelEditorClass *klass)
   BIND (form_page);
   BIND (needs_page);
   BIND (config_row);
-  BIND (names);
+  BIND (name_row);
+  BIND (id_row);
+  BIND (form);
+  BIND (host_row);
   BIND (parameters_label);
   BIND (flops_label);
   BIND (data_row);
   BIND (data_label);
 #undef BIND
-  gtk_widget_class_bind_template_callback (widget_class, needs_toggled_cb);
-  gtk_widget_class_bind_template_callback (widget_class, leaflet_moved_cb);
-}
-
-static void
-add_names (QmModelEditor *self)
-{
-  GtkWidget *name = qm_field_row_new (_ ("Name"), NULL);
-  GtkWidget *id = qm_field_row_new (_ ("Identifier"), NULL);
-
-  self->name_row = QM_FIELD_ROW (name);
-  self->id_row = QM_FIELD_ROW (id);
-  adw_preferences_group_add (self->names, name);
-  adw_preferences_group_add (self->names, id);
-  g_signal_connect_object (name, "changed", G_CALLBACK (name_changed_cb), self,
-                           G_CONNECT_SWAPPED);
-  g_signal_connect_object (id, "changed", G_CALLBACK (id_changed_cb), self,
-                           G_CONNECT_SWAPPED);
+#define CALL(name) gtk_widget_class_bind_template_callback (widget_class, name)
+  CALL (name_changed_cb);
+  CALL (id_changed_cb);
+  CALL (training_changed_cb);
+  CALL (config_dropped_cb);
+  CALL (needs_toggled_cb);
+  CALL (leaflet_moved_cb);
+#undef CALL
 }
 
 static void
 qm_model_editor_init (QmModelEditor *self)
 {
-  GtkDropTarget *target = gtk_drop_target_new (G_TYPE_FILE, GDK_ACTION_COPY);
-
   self->plans = qm_model_plans_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
-  add_names (self);
-  self->form = QM_RECIPE_FORM (qm_recipe_form_new ());
-  adw_preferences_page_add (self->form_page,
-                            ADW_PREFERENCES_GROUP (self->form));
-  g_signal_connect_object (self->form, "changed",
-                           G_CALLBACK (training_changed_cb), self,
-                           G_CONNECT_SWAPPED);
+  qm_field_row_set_hint (self->host_row,
+                         _ ("For what is offloaded; empty: as much as it "
+                            "takes"));
   g_signal_connect_object (self->plans, "changed",
                            G_CALLBACK (plans_changed_cb), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (target, "drop", G_CALLBACK (config_dropped_cb), self,
-                           G_CONNECT_SWAPPED);
-  gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (target));
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "model.save", FALSE);
 }

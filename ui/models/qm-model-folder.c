@@ -130,21 +130,30 @@ check_text (const char *text, const char *path, GError **error)
   return TRUE;
 }
 
+/* Writes a file, and the folder that it is in.
+ *
+ * before: (nullable): the one file that may be there already. */
 static gboolean
-make_folder (const char *path, GError **error)
+write_model_file (const char *path,
+                  const char *before,
+                  const char *text,
+                  gssize length,
+                  GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (path);
 
-  if (g_mkdir_with_parents (folder, 0700) == 0)
-    return TRUE;
-  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s: %s",
-               folder, g_strerror (errno));
-  return FALSE;
-}
-
-static gboolean
-write_text (const char *path, const char *text, gssize length, GError **error)
-{
+  if (g_strcmp0 (path, before) != 0 && g_file_test (path, G_FILE_TEST_EXISTS))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_EXISTS,
+                   _ ("There is a file “%s” already"), path);
+      return FALSE;
+    }
+  if (g_mkdir_with_parents (folder, 0700) != 0)
+    {
+      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s: %s",
+                   folder, g_strerror (errno));
+      return FALSE;
+    }
   return g_file_set_contents_full (path, text, length,
                                    G_FILE_SET_CONTENTS_CONSISTENT
                                        | G_FILE_SET_CONTENTS_DURABLE,
@@ -168,14 +177,8 @@ qm_model_folder_write (const char *id,
                    _ ("There is no home directory to save in"));
       return FALSE;
     }
-  if (g_strcmp0 (path, before) != 0 && g_file_test (path, G_FILE_TEST_EXISTS))
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_EXISTS,
-                   _ ("There is a file “%s” already"), path);
-      return FALSE;
-    }
-  if (!check_text (text, path, error) || !make_folder (path, error)
-      || !write_text (path, text, -1, error))
+  if (!check_text (text, path, error)
+      || !write_model_file (path, before, text, -1, error))
     return FALSE;
   if (before != NULL && g_strcmp0 (path, before) != 0)
     g_unlink (before);
@@ -185,20 +188,16 @@ qm_model_folder_write (const char *id,
 GBytes *
 qm_model_folder_remove (const char *path, GError **error)
 {
-  g_autofree char *content = NULL;
-  gsize length;
+  g_autoptr (GFile) file = NULL;
+  g_autoptr (GBytes) content = NULL;
 
   g_return_val_if_fail (path != NULL, NULL);
 
-  if (!g_file_get_contents (path, &content, &length, error))
-    return NULL;
-  if (g_unlink (path) != 0)
-    {
-      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s: %s",
-                   path, g_strerror (errno));
-      return NULL;
-    }
-  return g_bytes_new_take (g_steal_pointer (&content), length);
+  file = g_file_new_for_path (path);
+  content = g_file_load_bytes (file, NULL, NULL, error);
+  return content != NULL && g_file_delete (file, NULL, error)
+             ? g_steal_pointer (&content)
+             : NULL;
 }
 
 gboolean
@@ -209,15 +208,8 @@ qm_model_folder_restore (const char *path, GBytes *content, GError **error)
 
   g_return_val_if_fail (path != NULL && content != NULL, FALSE);
 
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_EXISTS,
-                   _ ("There is a file “%s” already"), path);
-      return FALSE;
-    }
   text = g_bytes_get_data (content, &length);
-  return make_folder (path, error)
-         && write_text (path, text, (gssize) length, error);
+  return write_model_file (path, NULL, text, (gssize) length, error);
 }
 
 guint

@@ -102,31 +102,26 @@ describe_several (const QmForecast *forecast, int count)
 static char *
 describe_one (const Summary *summary)
 {
-  g_autofree char *bytes = NULL;
-  g_autofree char *size = NULL;
-  g_autofree char *way = NULL;
+  const QmModelPlan *plan = summary->easiest;
+  g_autofree char *bytes = qm_machine_text_bytes (
+      summary->host > 0 ? summary->host : summary->least);
 
-  if (summary->easiest != NULL)
+  if (plan != NULL)
     {
-      size = qm_format_number ((double) summary->easiest->micro_batch, 0);
-      way = qm_machine_text_method (summary->easiest->settings,
-                                    summary->easiest->checkpointing, NULL,
-                                    summary->easiest->offloading);
+      g_autofree char *size = qm_format_number ((double) plan->micro_batch, 0);
+      g_autofree char *way = qm_model_plan_name (plan);
+
       /* Translators: a way to train, the largest micro-batch that fits. */
       return g_strdup_printf (_ ("Fits: %s, micro-batch %s"), way, size);
     }
   if (summary->least == 0)
     return g_strdup (summary->unsupported != NULL ? summary->unsupported : "");
-  if (summary->host > 0)
-    {
-      bytes = qm_machine_text_bytes (summary->host);
-      /* Translators: memory. */
-      return g_strdup_printf (_ ("Does not fit: it takes %s of the host"),
-                              bytes);
-    }
-  bytes = qm_machine_text_bytes (summary->least);
-  /* Translators: memory. */
-  return g_strdup_printf (_ ("Does not fit: it takes %s at the least"), bytes);
+  return g_strdup_printf (summary->host > 0
+                              /* Translators: memory. */
+                              ? _ ("Does not fit: it takes %s of the host")
+                              /* Translators: memory. */
+                              : _ ("Does not fit: it takes %s at the least"),
+                          bytes);
 }
 
 static const QmForecast *
@@ -229,12 +224,8 @@ fill_counts (QmModelGpus *self)
   self->counts = qm_predictions_sizes (self->catalog);
   qm_model_plans_set_counts (self->plans, counts);
   for (guint i = 0; i < self->counts->len; i++)
-    {
-      g_autofree char *name =
-          qm_format_number (g_array_index (self->counts, int, i), 0);
-
-      gtk_string_list_append (names, name);
-    }
+    gtk_string_list_take (
+        names, qm_format_number (g_array_index (self->counts, int, i), 0));
   adw_combo_row_set_model (self->count_row, G_LIST_MODEL (names));
   if (chosen < self->counts->len)
     adw_combo_row_set_selected (self->count_row, chosen);
@@ -282,18 +273,12 @@ qm_model_gpus_new (QmCatalogKeeper *keeper, QmModelPlans *plans)
 }
 
 static void
-qm_model_gpus_dispose (GObject *object)
-{
-  g_clear_object (&QM_MODEL_GPUS (object)->plans);
-  g_clear_object (&QM_MODEL_GPUS (object)->keeper);
-  G_OBJECT_CLASS (qm_model_gpus_parent_class)->dispose (object);
-}
-
-static void
 qm_model_gpus_finalize (GObject *object)
 {
   QmModelGpus *self = QM_MODEL_GPUS (object);
 
+  g_clear_object (&self->plans);
+  g_clear_object (&self->keeper);
   qm_catalog_free (self->catalog);
   g_array_unref (self->counts);
   g_ptr_array_unref (self->rows);
@@ -304,10 +289,7 @@ qm_model_gpus_finalize (GObject *object)
 static void
 qm_model_gpus_class_init (QmModelGpusClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
-
-  object_class->dispose = qm_model_gpus_dispose;
-  object_class->finalize = qm_model_gpus_finalize;
+  G_OBJECT_CLASS (klass)->finalize = qm_model_gpus_finalize;
 }
 
 static void

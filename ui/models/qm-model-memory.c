@@ -82,11 +82,7 @@ static void
 show_plan (QmModelMemory *self, guint index, const QmModelPlan *plan)
 {
   AdwActionRow *row = row_at (self, index);
-  g_autofree char *way =
-      plan->settings != NULL
-          ? qm_machine_text_method (plan->settings, plan->checkpointing, NULL,
-                                    plan->offloading)
-          : g_strdup (_ ("Not supported"));
+  g_autofree char *way = qm_model_plan_name (plan);
   g_autofree char *text = describe_plan (plan);
 
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), way);
@@ -173,28 +169,21 @@ qm_model_memory_new (QmCatalogKeeper *keeper, QmModelPlans *plans)
 }
 
 static void
-qm_model_memory_dispose (GObject *object)
-{
-  g_clear_object (&QM_MODEL_MEMORY (object)->plans);
-  g_clear_object (&QM_MODEL_MEMORY (object)->keeper);
-  G_OBJECT_CLASS (qm_model_memory_parent_class)->dispose (object);
-}
-
-static void
 qm_model_memory_finalize (GObject *object)
 {
-  g_ptr_array_unref (QM_MODEL_MEMORY (object)->rows);
-  g_free (QM_MODEL_MEMORY (object)->chosen);
+  QmModelMemory *self = QM_MODEL_MEMORY (object);
+
+  g_clear_object (&self->plans);
+  g_clear_object (&self->keeper);
+  g_ptr_array_unref (self->rows);
+  g_free (self->chosen);
   G_OBJECT_CLASS (qm_model_memory_parent_class)->finalize (object);
 }
 
 static void
 qm_model_memory_class_init (QmModelMemoryClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
-
-  object_class->dispose = qm_model_memory_dispose;
-  object_class->finalize = qm_model_memory_finalize;
+  G_OBJECT_CLASS (klass)->finalize = qm_model_memory_finalize;
 }
 
 static void

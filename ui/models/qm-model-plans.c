@@ -6,6 +6,7 @@
 
 #include "data/model-file.h"
 #include "ui/machine/qm-bench-process.h"
+#include "ui/machine/qm-machine-text.h"
 
 #include <glib/gi18n-lib.h>
 #include <glib/gstdio.h>
@@ -28,15 +29,7 @@ struct _QmModelPlans
   char *problem;
 };
 
-enum
-{
-  CHANGED,
-  N_SIGNALS
-};
-
 G_DEFINE_FINAL_TYPE (QmModelPlans, qm_model_plans, G_TYPE_OBJECT)
-
-static guint signals[N_SIGNALS];
 
 /* A question under way, with the files that it is asked by. */
 typedef struct
@@ -75,43 +68,50 @@ plan_free (gpointer data)
 {
   QmModelPlan *plan = data;
 
-  g_free (plan->gpu);
-  g_free (plan->settings);
-  g_free (plan->offloading);
-  g_free (plan->unsupported);
+  json_decref (plan->line);
   g_free (plan);
 }
 
-static char *
-take_string (const json_t *object, const char *name)
+char *
+qm_model_plan_name (const QmModelPlan *plan)
 {
-  return g_strdup (json_string_value (json_object_get (object, name)));
+  return plan->settings != NULL
+             ? qm_machine_text_method (plan->settings, plan->checkpointing,
+                                       NULL, plan->offloading)
+             : g_strdup (_ ("Not supported"));
+}
+
+static const char *
+read_text (const json_t *object, const char *name)
+{
+  return json_string_value (json_object_get (object, name));
 }
 
 static gint64
-take_whole (const json_t *object, const char *name)
+read_whole (const json_t *object, const char *name)
 {
   return json_integer_value (json_object_get (object, name));
 }
 
 /* NULL where the line is not what it should be. */
 static QmModelPlan *
-read_plan (const json_t *line)
+read_plan (json_t *line)
 {
   const json_t *memory = json_object_get (line, "memory_bytes");
   QmModelPlan *plan = g_new0 (QmModelPlan, 1);
 
-  plan->gpu = take_string (line, "gpu_id");
-  plan->settings = take_string (line, "settings");
-  plan->offloading = take_string (line, "sharding");
-  plan->unsupported = take_string (line, "unsupported");
+  plan->line = json_incref (line);
+  plan->gpu = read_text (line, "gpu_id");
+  plan->settings = read_text (line, "settings");
+  plan->offloading = read_text (line, "sharding");
+  plan->unsupported = read_text (line, "unsupported");
   plan->checkpointing = json_is_true (json_object_get (line, "checkpointing"));
   plan->fits = json_is_true (json_object_get (line, "fits"));
-  plan->micro_batch = take_whole (line, "micro_batch");
-  plan->bytes = take_whole (memory, "total");
-  plan->host_bytes = take_whole (memory, "host");
-  plan->available_bytes = take_whole (line, "available_bytes");
-  plan->smallest_bytes = take_whole (line, "smallest_bytes");
+  plan->micro_batch = read_whole (line, "micro_batch");
+  plan->bytes = read_whole (memory, "total");
+  plan->host_bytes = read_whole (memory, "host");
+  plan->available_bytes = read_whole (line, "available_bytes");
+  plan->smallest_bytes = read_whole (line, "smallest_bytes");
   if (plan->gpu != NULL
       && (plan->unsupported != NULL
           || (plan->settings != NULL && plan->micro_batch > 0)))
@@ -159,12 +159,13 @@ predicted_cb (GObject *object, GAsyncResult *result, gpointer data)
     g_debug ("no prediction: %s", error->message);
   g_clear_object (&self->cancellable);
   take_answer (self, question->plans, lines);
-  g_signal_emit (self, signals[CHANGED], 0);
+  g_signal_emit_by_name (self, "changed");
 }
 
 static void
 ask_time (QmModelPlans *self, Question *question)
 {
+  const char *memory = question->host != NULL ? "--host-memory" : NULL;
   const char *arguments[] = { "predict",
                               "--config",
                               question->config,
@@ -177,7 +178,7 @@ ask_time (QmModelPlans *self, Question *question)
                               "--level",
                               QM_MODEL_PLANS_LEVEL,
                               "--json",
-                              question->host != NULL ? "--host-memory" : NULL,
+                              memory,
                               question->host,
                               NULL };
 
@@ -205,7 +206,7 @@ planned_cb (GObject *object, GAsyncResult *result, gpointer data)
   g_clear_object (&self->cancellable);
   self->problem = g_strdup (error->message);
   forget_plans (self);
-  g_signal_emit (self, signals[CHANGED], 0);
+  g_signal_emit_by_name (self, "changed");
 }
 
 /* Writes the files that the child reads. */
@@ -234,18 +235,11 @@ write_files (QmModelPlans *self, Question *question, GError **error)
 static void
 ask_memory (Question *question)
 {
-  const char *arguments[] = { "plan",
-                              "--config",
-                              question->config,
-                              "--recipe",
-                              question->recipe,
-                              "--gpu",
-                              "all",
-                              "--methods",
-                              "all",
-                              "--json",
-                              question->host != NULL ? "--host-memory" : NULL,
-                              question->host,
+  const char *memory = question->host != NULL ? "--host-memory" : NULL;
+  const char *arguments[] = { "plan",     "--config",       question->config,
+                              "--recipe", question->recipe, "--gpu",
+                              "all",      "--methods",      "all",
+                              "--json",   memory,           question->host,
                               NULL };
 
   qm_bench_query_async (arguments, 0, question->cancellable, planned_cb,
@@ -264,7 +258,7 @@ ask_cb (gpointer data)
   if (!write_files (self, question, &error))
     {
       self->problem = g_strdup (error != NULL ? error->message : "");
-      g_signal_emit (self, signals[CHANGED], 0);
+      g_signal_emit_by_name (self, "changed");
       return G_SOURCE_REMOVE;
     }
   self->cancellable = g_cancellable_new ();
@@ -301,7 +295,7 @@ qm_model_plans_ask (QmModelPlans *self,
   self->recipe = *recipe;
   self->host_gib = host_gib;
   self->source = g_timeout_add (QUIET, ask_cb, self);
-  g_signal_emit (self, signals[CHANGED], 0);
+  g_signal_emit_by_name (self, "changed");
 }
 
 void
@@ -311,7 +305,7 @@ qm_model_plans_clear (QmModelPlans *self)
 
   forget_question (self);
   forget_plans (self);
-  g_signal_emit (self, signals[CHANGED], 0);
+  g_signal_emit_by_name (self, "changed");
 }
 
 gboolean
@@ -363,17 +357,11 @@ qm_model_plans_new (void)
 }
 
 static void
-qm_model_plans_dispose (GObject *object)
-{
-  forget_question (QM_MODEL_PLANS (object));
-  G_OBJECT_CLASS (qm_model_plans_parent_class)->dispose (object);
-}
-
-static void
 qm_model_plans_finalize (GObject *object)
 {
   QmModelPlans *self = QM_MODEL_PLANS (object);
 
+  forget_question (self);
   g_ptr_array_unref (self->plans);
   qm_forecasts_unref (self->forecasts);
   g_free (self->counts);
@@ -384,13 +372,9 @@ qm_model_plans_finalize (GObject *object)
 static void
 qm_model_plans_class_init (QmModelPlansClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
-
-  object_class->dispose = qm_model_plans_dispose;
-  object_class->finalize = qm_model_plans_finalize;
-  signals[CHANGED] =
-      g_signal_new ("changed", QM_TYPE_MODEL_PLANS, G_SIGNAL_RUN_LAST, 0, NULL,
-                    NULL, NULL, G_TYPE_NONE, 0);
+  G_OBJECT_CLASS (klass)->finalize = qm_model_plans_finalize;
+  g_signal_new ("changed", QM_TYPE_MODEL_PLANS, G_SIGNAL_RUN_LAST, 0, NULL,
+                NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void

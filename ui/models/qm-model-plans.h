@@ -10,17 +10,18 @@
 #include "pricing/advice/qm-forecast.h"
 
 #include <gio/gio.h>
+#include <jansson.h>
 
 G_BEGIN_DECLS
 
 /* One way to train on one GPU. */
 typedef struct
 {
-  char *gpu;         /* id in the catalog */
-  char *settings;    /* "naive", "free-lunch" */
-  char *offloading;  /* "none", "zero_1" and so on */
-  char *unsupported; /* why there is no plan, which then has nothing of the
-                        following; NULL: there is */
+  const char *gpu;         /* id in the catalog */
+  const char *settings;    /* "naive", "free-lunch" */
+  const char *offloading;  /* "none", "zero_1" and so on */
+  const char *unsupported; /* why there is no plan, which then has nothing of
+                              the following; NULL: there is */
   gboolean checkpointing;
   gboolean fits;
   gint64 micro_batch;     /* the largest that fits, else 1 */
@@ -28,7 +29,11 @@ typedef struct
   gint64 host_bytes;      /* of the host, at that */
   gint64 available_bytes; /* that the GPU has */
   gint64 smallest_bytes;  /* at a micro-batch of 1 */
+  json_t *line;           /* that has the texts */
 } QmModelPlan;
+
+/* What the way to train is called.  (transfer full) */
+char *qm_model_plan_name (const QmModelPlan *plan);
 
 #define QM_TYPE_MODEL_PLANS (qm_model_plans_get_type ())
 G_DECLARE_FINAL_TYPE (QmModelPlans, qm_model_plans, QM, MODEL_PLANS, GObject)

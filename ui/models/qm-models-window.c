@@ -36,25 +36,16 @@ G_DEFINE_FINAL_TYPE (QmModelsWindow, qm_models_window, ADW_TYPE_WINDOW)
 static void list_models (QmModelsWindow *self);
 
 static void
-tell_with_undo (QmModelsWindow *self, const char *title, gboolean undo)
+tell_with_undo (QmModelsWindow *self, const char *title)
 {
   g_autofree char *markup = g_markup_escape_text (title, -1);
   AdwToast *toast = adw_toast_new (markup);
 
-  if (undo)
-    {
-      adw_toast_set_button_label (toast, _ ("_Undo"));
-      adw_toast_set_action_name (toast, "models.undo");
-      adw_toast_set_timeout (toast, UNDO_SECONDS);
-      g_set_weak_pointer (&self->undo_toast, toast);
-    }
+  adw_toast_set_button_label (toast, _ ("_Undo"));
+  adw_toast_set_action_name (toast, "models.undo");
+  adw_toast_set_timeout (toast, UNDO_SECONDS);
+  g_set_weak_pointer (&self->undo_toast, toast);
   qm_toasts_show (self->toasts, toast);
-}
-
-static void
-saved_cb (QmModelsWindow *self, const char *id)
-{
-  list_models (self);
 }
 
 static GtkWidget *
@@ -62,7 +53,7 @@ open_editor (QmModelsWindow *self)
 {
   GtkWidget *editor = qm_model_editor_new (GTK_WINDOW (self), self->keeper);
 
-  g_signal_connect_object (editor, "saved", G_CALLBACK (saved_cb), self,
+  g_signal_connect_object (editor, "saved", G_CALLBACK (list_models), self,
                            G_CONNECT_SWAPPED);
   gtk_window_present (GTK_WINDOW (editor));
   return editor;
@@ -73,7 +64,7 @@ new_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   qm_model_editor_choose (GTK_WINDOW (widget),
                           QM_MODELS_WINDOW (widget)->keeper,
-                          G_CALLBACK (saved_cb), widget);
+                          G_CALLBACK (list_models), widget);
 }
 
 static const QmOwnModel *
@@ -122,7 +113,7 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   content = qm_model_folder_remove (model->path, &error);
   if (content == NULL)
     {
-      tell_with_undo (self, error->message, FALSE);
+      qm_toasts_tell (self->toasts, error->message);
       return;
     }
   forget_removed (self);
@@ -140,7 +131,7 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
         model->file.name, n);
   else
     message = g_strdup_printf (_ ("“%s” is deleted"), model->file.name);
-  tell_with_undo (self, message, TRUE);
+  tell_with_undo (self, message);
   list_models (self);
   qm_catalog_keeper_load (self->keeper, NULL);
 }
@@ -155,7 +146,7 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     return;
   if (!qm_model_folder_restore (self->removed_path, self->removed, &error))
     {
-      tell_with_undo (self, error->message, FALSE);
+      qm_toasts_tell (self->toasts, error->message);
       return;
     }
   forget_removed (self);
@@ -297,11 +288,9 @@ qm_models_window_finalize (GObject *object)
 static void
 qm_models_window_class_init (QmModelsWindowClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
-  object_class->finalize = qm_models_window_finalize;
-
+  G_OBJECT_CLASS (klass)->finalize = qm_models_window_finalize;
   gtk_widget_class_install_action (widget_class, "models.new", NULL, new_cb);
   gtk_widget_class_install_action (widget_class, "models.edit", "u", edit_cb);
   gtk_widget_class_install_action (widget_class, "models.delete", "u",
@@ -312,17 +301,13 @@ qm_models_window_class_init (QmModelsWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmModelsWindow, toasts);
   gtk_widget_class_bind_template_child (widget_class, QmModelsWindow, stack);
   gtk_widget_class_bind_template_child (widget_class, QmModelsWindow, group);
+  gtk_widget_class_bind_template_callback (widget_class, model_dropped_cb);
 }
 
 static void
 qm_models_window_init (QmModelsWindow *self)
 {
-  GtkDropTarget *target = gtk_drop_target_new (G_TYPE_FILE, GDK_ACTION_COPY);
-
   self->rows = g_ptr_array_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "models.undo", FALSE);
-  g_signal_connect_object (target, "drop", G_CALLBACK (model_dropped_cb), self,
-                           G_CONNECT_SWAPPED);
-  gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (target));
 }

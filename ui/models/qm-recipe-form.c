@@ -28,55 +28,46 @@ typedef enum
   N_FIELDS
 } Field;
 
+#define AT(member) G_STRUCT_OFFSET (QmRecipe, member)
+
 static const struct
 {
   const char *title;
   const char *hint;
   double max;
   gsize offset;
-  gboolean optional;
   double usual; /* of Muon, in recipes that do not have it */
+  gboolean optional;
 } fields[N_FIELDS] = {
   [FIELD_LEARNING_RATE] = { N_ ("Learning rate"), N_ ("At its greatest"),
-                            QM_RECIPE_MAX_LEARNING_RATE,
-                            G_STRUCT_OFFSET (QmRecipe, learning_rate), FALSE },
+                            QM_RECIPE_MAX_LEARNING_RATE, AT (learning_rate) },
   [FIELD_WEIGHT_DECAY] = { N_ ("Weight decay"), NULL,
-                           QM_RECIPE_MAX_WEIGHT_DECAY,
-                           G_STRUCT_OFFSET (QmRecipe, weight_decay), FALSE },
+                           QM_RECIPE_MAX_WEIGHT_DECAY, AT (weight_decay) },
   [FIELD_MAX_GRAD_NORM] = { N_ ("Largest norm of gradients"),
                             N_ ("0: they are not clipped"),
-                            QM_RECIPE_MAX_GRAD_NORM,
-                            G_STRUCT_OFFSET (QmRecipe, max_grad_norm), FALSE },
-  [FIELD_BETA1] = { N_ ("Beta 1"), NULL, 1, G_STRUCT_OFFSET (QmRecipe, beta1),
-                    FALSE },
-  [FIELD_BETA2] = { N_ ("Beta 2"), NULL, 1, G_STRUCT_OFFSET (QmRecipe, beta2),
-                    FALSE },
-  [FIELD_EPSILON] = { N_ ("Epsilon"), NULL, 1,
-                      G_STRUCT_OFFSET (QmRecipe, epsilon), FALSE },
+                            QM_RECIPE_MAX_GRAD_NORM, AT (max_grad_norm) },
+  [FIELD_BETA1] = { N_ ("Beta 1"), NULL, 1, AT (beta1) },
+  [FIELD_BETA2] = { N_ ("Beta 2"), NULL, 1, AT (beta2) },
+  [FIELD_EPSILON] = { N_ ("Epsilon"), NULL, 1, AT (epsilon) },
   [FIELD_DROPOUT] = { N_ ("Dropout"), N_ ("Nothing: as the configuration says"),
-                      0.999, G_STRUCT_OFFSET (QmRecipe, dropout), TRUE },
+                      0.999, AT (dropout), .optional = TRUE },
   [FIELD_Z_LOSS] = { N_ ("Z-loss"),
                      N_ ("Times the square of the logarithm of the sum of "
                          "exponentials; 0: none"),
-                     QM_RECIPE_MAX_Z_LOSS, G_STRUCT_OFFSET (QmRecipe, z_loss),
-                     FALSE },
+                     QM_RECIPE_MAX_Z_LOSS, AT (z_loss) },
   [FIELD_EMA_DECAY] = { N_ ("Average of weights"),
                         N_ ("What is kept of it in each step, as 0.9999; 0: "
                             "there is none"),
-                        0.999999999, G_STRUCT_OFFSET (QmRecipe, ema_decay),
-                        FALSE },
+                        0.999999999, AT (ema_decay) },
   /* As in https://kellerjordan.github.io/posts/muon/. */
   [FIELD_MUON_LEARNING_RATE] = { N_ ("Learning rate of matrices"), NULL,
                                  QM_RECIPE_MAX_LEARNING_RATE,
-                                 G_STRUCT_OFFSET (QmRecipe, muon_learning_rate),
-                                 FALSE, 0.02 },
+                                 AT (muon_learning_rate), 0.02 },
   [FIELD_MUON_MOMENTUM] = { N_ ("Momentum of matrices"), NULL, 1,
-                            G_STRUCT_OFFSET (QmRecipe, muon_momentum), FALSE,
-                            0.95 },
+                            AT (muon_momentum), 0.95 },
   [FIELD_MUON_WEIGHT_DECAY] = { N_ ("Weight decay of matrices"), NULL,
                                 QM_RECIPE_MAX_WEIGHT_DECAY,
-                                G_STRUCT_OFFSET (QmRecipe, muon_weight_decay),
-                                FALSE, 0 },
+                                AT (muon_weight_decay), 0 },
 };
 
 static gboolean
@@ -109,15 +100,7 @@ struct _QmRecipeForm
   gboolean updating;
 };
 
-enum
-{
-  CHANGED,
-  N_SIGNALS
-};
-
 G_DEFINE_FINAL_TYPE (QmRecipeForm, qm_recipe_form, ADW_TYPE_PREFERENCES_GROUP)
-
-static guint signals[N_SIGNALS];
 
 static gboolean
 has_images (QmRecipeForm *self)
@@ -311,7 +294,7 @@ recipe_changed_cb (QmRecipeForm *self)
   if (self->rows[N_FIELDS - 1] != NULL)
     show_muon (self);
   if (!self->updating)
-    g_signal_emit (self, signals[CHANGED], 0);
+    g_signal_emit_by_name (self, "changed");
 }
 
 static QmFieldRow *
@@ -366,18 +349,11 @@ add_numbers (QmRecipeForm *self)
     }
 }
 
-GtkWidget *
-qm_recipe_form_new (void)
-{
-  return g_object_new (QM_TYPE_RECIPE_FORM, NULL);
-}
-
 static void
 qm_recipe_form_class_init (QmRecipeFormClass *klass)
 {
-  signals[CHANGED] =
-      g_signal_new ("changed", QM_TYPE_RECIPE_FORM, G_SIGNAL_RUN_LAST, 0, NULL,
-                    NULL, NULL, G_TYPE_NONE, 0);
+  g_signal_new ("changed", QM_TYPE_RECIPE_FORM, G_SIGNAL_RUN_LAST, 0, NULL,
+                NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void

@@ -17,8 +17,6 @@ G_DECLARE_FINAL_TYPE (
 
 /* Signal "changed": something was typed or chosen. */
 
-GtkWidget *qm_recipe_form_new (void);
-
 /* What is trained: decides which fields there are, and what they may say. */
 void qm_recipe_form_set_config (QmRecipeForm *self,
                                 const QmModelConfig *config);
