@@ -4,7 +4,8 @@
 For the models of the catalog, in the settings named: the largest micro-batch
 that `plan` finds for the free memory of the GPU runs, the memory used while it
 runs is within 2 % of the prediction, and twice the micro-batch is refused with
-exit status 3.  Nothing else may use the GPU meanwhile.
+exit status 3.  Where none fits, one of 1 has to be refused.  Nothing else may
+use the GPU meanwhile.
 """
 
 import json
@@ -13,6 +14,9 @@ import threading
 import time
 
 import common
+
+# Exit status where a GPU has too little memory.
+FULL = 3
 
 
 class Watch:
@@ -40,15 +44,23 @@ class Watch:
 
 
 def check(model, settings, memory, watch, options):
-    """Returns how many of three checks failed."""
+    """Returns how many checks failed, and of how many."""
     words = ('--model', model, '--settings', settings)
     status, lines, message = common.bench(
         options.bench, 'plan', *words, '--memory', memory, '--architecture',
         options.architecture, '--json')
     head = f'{model:14} {settings:10}'
+    if status == FULL:
+        refused, _, _ = common.bench(
+            options.bench, 'run', *words, '--micro-batch', 1, '--repeat', 1,
+            '--device', options.device, '--json')
+        print(f'{head} {"ok    " if refused == FULL else "FAILED"} does not '
+              f'fit: {message[-120:]}; micro-batch 1: exit status {refused}',
+              flush=True)
+        return int(refused != FULL), 1
     if status != 0:
         print(f'{head} FAILED plan: {status} {message}', flush=True)
-        return 3
+        return 3, 3
     size = lines[-1]['micro_batch']
     predicted = lines[-1]['memory_bytes']['total']
     time.sleep(0.2)
@@ -60,25 +72,25 @@ def check(model, settings, memory, watch, options):
     if status != 0:
         print(f'{head} FAILED micro-batch {size} does not run: {status} '
               f'{message}', flush=True)
-        return 3
+        return 3, 3
     used, seconds = watch.most - before, time.monotonic() - begin
     near = abs(predicted / used - 1) <= 0.02
     failures = not near
     reported = lines[-1].get('memory_use', {}).get('used_bytes')
-    status, batch = 3, common.catalog(model)[1]['batch_size']
+    status, batch = FULL, common.catalog(model)[1]['batch_size']
     note = 'the whole batch'
     if 2 * size <= batch:
         status, _, note = common.bench(
             options.bench, 'run', *words, '--micro-batch', 2 * size,
             '--repeat', 1, '--device', options.device, '--json')
-    failures += status != 3
+    failures += status != FULL
     print(f'{head} {"FAILED" if failures else "ok    "} micro-batch {size:4} '
           f'predicted {predicted / 2**30:8.3f} GiB, used {used / 2**30:8.3f} '
           f'({100 * (predicted / used - 1):+.2f} %)'
           + (f', reported {reported / 2**30:.3f}' if reported else '')
           + f', {seconds:.0f} s; twice: exit status {status}, {note[-120:]}',
           flush=True)
-    return failures
+    return failures, 3
 
 
 def main():
@@ -94,9 +106,10 @@ def main():
     try:
         for model in options.models.split(','):
             for settings in options.settings.split(','):
-                failures += check(model, settings, device['free_bytes'], watch,
-                                  options)
-                checks += 3
+                failed, of = check(model, settings, device['free_bytes'],
+                                   watch, options)
+                failures += failed
+                checks += of
     finally:
         watch.stop()
     common.conclude(failures, checks)
