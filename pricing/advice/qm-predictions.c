@@ -4,6 +4,7 @@
 
 #include "pricing/advice/qm-predictions.h"
 
+#include "pricing/advice/qm-price.h"
 #include "pricing/advice/qm-selection.h"
 #include "pricing/qm-order.h"
 
@@ -234,4 +235,57 @@ qm_predictions_add (const QmCatalog *catalog,
         selected.prediction = made;
         g_array_append_val (selection, selected);
       }
+}
+
+/* Whether a question names it, or lets it take part and somebody sells it. */
+static gboolean
+is_asked_about (const QmCatalog *catalog,
+                const QmQuestion *question,
+                const QmGpu *gpu)
+{
+  const QmPrice *price;
+
+  if (question->gpus != NULL)
+    return g_strv_contains ((const char *const *) question->gpus, gpu->id);
+  price = qm_price_choose (catalog, question->rates, gpu->id, QM_PRICE_EACH,
+                           QM_PRICES_CURRENT);
+  return price != NULL && !qm_price_is_weak (price);
+}
+
+void
+qm_predictions_add_unsupported (const QmCatalog *catalog,
+                                const QmQuestion *question,
+                                const QmModel *model,
+                                GPtrArray *gpus)
+{
+  g_autoptr (GArray) sizes = NULL;
+  const char *level = qm_question_level (question);
+  const QmGpu *all;
+  size_t n;
+
+  g_return_if_fail (catalog != NULL && question != NULL && model != NULL);
+  g_return_if_fail (gpus != NULL);
+
+  if (level == NULL)
+    return;
+  sizes = question->counts != NULL ? g_array_copy (question->counts)
+                                   : qm_predictions_sizes (catalog);
+  all = qm_catalog_gpus (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    {
+      gboolean unsupported = FALSE, some = FALSE;
+
+      for (guint j = 0; j < sizes->len && !some; j++)
+        {
+          const QmForecast *forecast =
+              qm_forecasts_look (question->forecasts, model->id, level, &all[i],
+                                 g_array_index (sizes, int, j));
+
+          some = forecast != NULL && forecast->unsupported == NULL;
+          unsupported |= forecast != NULL && forecast->unsupported != NULL;
+        }
+      if (unsupported && !some && is_asked_about (catalog, question, &all[i])
+          && !g_ptr_array_find (gpus, &all[i], NULL))
+        g_ptr_array_add (gpus, (gpointer) &all[i]);
+    }
 }

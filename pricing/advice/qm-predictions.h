@@ -55,4 +55,12 @@ void qm_predictions_add (const QmCatalog *catalog,
                          GArray *selection,
                          GPtrArray *predictions);
 
+/* Adds to `gpus` (an array of const QmGpu*) the types that a question names, or
+ * that pass its filters and that somebody sells, of which nothing can be
+ * predicted of a model in any number that it asks for. */
+void qm_predictions_add_unsupported (const QmCatalog *catalog,
+                                     const QmQuestion *question,
+                                     const QmModel *model,
+                                     GPtrArray *gpus);
+
 G_END_DECLS

@@ -274,6 +274,28 @@ note_lack (GStrvBuilder *builder, const QmQuestion *question)
                                         "predicted.")));
 }
 
+/* What takes no part since nothing is predicted of it. */
+static void
+note_unpredicted (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  const GPtrArray *gpus = qm_advice_unpredicted (advice);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = 0; i < gpus->len; i++)
+    {
+      const QmGpu *gpu = g_ptr_array_index (gpus, i);
+
+      g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", gpu->name);
+    }
+  if (names->len > 0)
+    /* Translators: names of GPUs. */
+    qm_prose_add (builder,
+                  g_strdup_printf (_ ("%s: nothing is known to predict such "
+                                      "trainings there from, and they take no "
+                                      "part."),
+                                   names->str));
+}
+
 void
 qm_prose_note_predictions (GStrvBuilder *builder,
                            const QmAdvice *advice,
@@ -282,5 +304,6 @@ qm_prose_note_predictions (GStrvBuilder *builder,
   note_count (builder, advice, question);
   note_offloading (builder, advice);
   note_lack (builder, question);
+  note_unpredicted (builder, advice);
   qm_prose_note_audit (builder, advice, question);
 }

@@ -367,6 +367,56 @@ test_lack (void)
   g_assert_true (mentions (other, "Of Quartermaster only times with optimal"));
 }
 
+static void
+add_unsupported (QmForecasts *forecasts, const char *gpu, int gpus)
+{
+  json_t *line = json_pack ("{s:s, s:s, s:i, s:s}", "level", "tuned", "gpu_id",
+                            gpu, "gpus", gpus, "unsupported", "nobody knows");
+
+  g_assert_true (qm_forecasts_add (forecasts, "pythia-1b", line));
+  json_decref (line);
+}
+
+/* What is asked for by name, or sold, and cannot be predicted in any number, is
+ * said to take no part. */
+static void
+test_unsupported (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_PREDICTIONS_ALL);
+  g_autoptr (QmAdvice) unasked = NULL;
+  g_autoptr (QmAdvice) asked = NULL;
+  g_autoptr (QmAdvice) some = NULL;
+  g_auto (GStrv) notes = NULL;
+  const GPtrArray *gpus;
+
+  qm_forecasts_unref (question->forecasts);
+  question->forecasts = qm_forecasts_new ();
+  for (int n = 1; n <= 8; n *= 2)
+    {
+      add_unsupported (question->forecasts, "rtx4090", n);
+      add_unsupported (question->forecasts, "mi300x", n);
+      if (n > 1)
+        add_unsupported (question->forecasts, "h100-80gb-sxm", n);
+    }
+  add_forecast (question->forecasts, "pythia-1b", "tuned", "h100-80gb-sxm", 1,
+                50);
+  unasked = answer (catalog, question);
+  gpus = qm_advice_unpredicted (unasked);
+  g_assert_cmpuint (gpus->len, ==, 1);
+  g_assert_cmpstr (((const QmGpu *) gpus->pdata[0])->id, ==, "rtx4090");
+  g_strfreev (question->gpus);
+  question->gpus = g_strsplit ("mi300x h100-80gb-sxm", " ", -1);
+  asked = answer (catalog, question);
+  gpus = qm_advice_unpredicted (asked);
+  g_assert_cmpuint (gpus->len, ==, 1);
+  g_assert_cmpstr (((const QmGpu *) gpus->pdata[0])->id, ==, "mi300x");
+  notes = qm_prose_notes (asked, question);
+  g_assert_true (mentions (notes, "MI300X: nothing is known to predict"));
+  question->predictions = QM_PREDICTIONS_NONE;
+  some = answer (catalog, question);
+  g_assert_cmpuint (qm_advice_unpredicted (some)->len, ==, 0);
+}
+
 /* A year's runs of which some are known: the interval is that of those that are
  * predicted. */
 static void
@@ -528,6 +578,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictions/links", test_links);
   g_test_add_func ("/predictions/memory", test_memory);
   g_test_add_func ("/predictions/lack", test_lack);
+  g_test_add_func ("/predictions/unsupported", test_unsupported);
   g_test_add_func ("/predictions/portfolio", test_portfolio);
   g_test_add_func ("/predictions/left-out", test_left_out);
   status = g_test_run ();
