@@ -21,7 +21,8 @@ typedef gboolean (*CandidateTest) (const QmCandidate *candidate);
 static gboolean
 is_superseded (const QmCandidate *candidate)
 {
-  return candidate->superseded;
+  return candidate->superseded && candidate->measurement != NULL
+         && candidate->measurement->provenance != QM_PROVENANCE_MEASURED;
 }
 
 static gboolean
