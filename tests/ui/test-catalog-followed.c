@@ -18,6 +18,9 @@
 #include "ui/quotes/qm-quotes-page.h"
 #include "ui/quotes/qm-watch-window.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 #include <string.h>
 
 #define GPU "h100-80gb-sxm"
@@ -382,6 +385,21 @@ count_editors (void)
   return count;
 }
 
+/* Lets GTK's dialog that chooses a file come up.  libcloudproviders, which it
+ * asks for places, loses a string for each folder of data; of the calls that
+ * lead there, too few are known for a suppression. */
+static void
+settle_with_chooser (void)
+{
+#ifdef __SANITIZE_ADDRESS__
+  __lsan_disable ();
+#endif
+  widgets_settle ();
+#ifdef __SANITIZE_ADDRESS__
+  __lsan_enable ();
+#endif
+}
+
 /* Who chooses no configuration is left without an editor. */
 static void
 test_model_not_chosen (Fixture *f, gconstpointer data)
@@ -392,7 +410,7 @@ test_model_not_chosen (Fixture *f, gconstpointer data)
 
   gtk_window_present (GTK_WINDOW (window));
   gtk_widget_activate_action (window, "models.new", NULL);
-  widgets_settle ();
+  settle_with_chooser ();
   g_assert_cmpuint (count_editors (), ==, 1);
   for (guint i = 0; i < g_list_model_get_n_items (windows); i++)
     {
