@@ -265,6 +265,8 @@ to_json (const QmQuoteComparison *comparison, QmRates *rates)
   json_object_set_new (root, "lifetime_years",
                        qm_cli_json_number (comparison->terms.lifetime_years,
                                            4));
+  json_object_set_new (root, "time_factor",
+                       qm_cli_json_number (comparison->time_factor, 4));
   json_object_set_new (root, "totals", totals);
   add_lists (root, comparison);
   json_object_set_new (root, "quotes", quotes);

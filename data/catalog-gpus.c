@@ -2,6 +2,7 @@
 
 #include "data/catalog-private.h"
 
+#include "data/architecture.h"
 #include "data/text.h"
 
 #include <string.h>
@@ -256,4 +257,29 @@ bool
 qm_gpu_is_mezzanine (const QmGpu *gpu)
 {
   return has_form (gpu, "SXM") || has_form (gpu, "OAM");
+}
+
+/* Without a link it has no bandwidth; what is known of neither tells nothing.
+ */
+static bool
+is_at_least (double value, double other)
+{
+  return (value > 0 ? value : 0) >= (other > 0 ? other : 0);
+}
+
+bool
+qm_gpu_is_no_worse (const QmGpu *gpu, const QmGpu *other)
+{
+  return qm_gpu_architecture (other) > 0
+         && qm_gpu_architecture (gpu) >= qm_gpu_architecture (other)
+         && gpu->memory_gib >= other->memory_gib
+         && gpu->memory_bandwidth_gbs >= other->memory_bandwidth_gbs
+         && gpu->fp16_tflops >= other->fp16_tflops
+         && is_at_least (gpu->tf32_tflops, other->tf32_tflops)
+         && is_at_least (gpu->fp32_tflops, other->fp32_tflops)
+         && is_at_least (gpu->tdp_w, other->tdp_w)
+         && is_at_least (gpu->multiprocessors, other->multiprocessors)
+         && is_at_least (gpu->nvlink_gbs, other->nvlink_gbs)
+         && is_at_least (gpu->pcie_generation, other->pcie_generation)
+         && is_at_least (gpu->pcie_lanes, other->pcie_lanes);
 }

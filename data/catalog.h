@@ -366,6 +366,11 @@ double qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32);
 bool qm_gpu_is_card (const QmGpu *gpu);
 bool qm_gpu_is_mezzanine (const QmGpu *gpu);
 
+/* Whether a GPU is no worse than another in all that a training's time depends
+ * on: generation, memory, bandwidth, rates, watts, multiprocessors and links.
+ * False where memory, its bandwidth or the rate in 16 bits is not known. */
+bool qm_gpu_is_no_worse (const QmGpu *gpu, const QmGpu *other);
+
 /* Words as written in files; static. */
 const char *qm_price_kind_name (QmPriceKind kind);
 const char *qm_price_unit_name (QmPriceUnit unit);

@@ -5,6 +5,7 @@
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-candidates.h"
 #include "pricing/advice/qm-frontier.h"
+#include "pricing/advice/qm-predictions.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -24,6 +25,7 @@ struct _QmAdvice
   QmHostTimes *host;       /* which candidates have times of, or NULL */
   GPtrArray *without_rate; /* const QmPrice* of the catalog */
   GPtrArray *left_out;     /* const QmMeasurement* */
+  GPtrArray *unpredicted;  /* const QmGpu* */
   gboolean ownership;      /* costs are totals */
 };
 
@@ -151,6 +153,7 @@ qm_advice_new_for_candidates (const QmCandidate *candidates, guint n_candidates)
   if (n_candidates > 0)
     g_array_append_vals (advice->candidates, candidates, n_candidates);
   advice->left_out = g_ptr_array_new ();
+  advice->unpredicted = g_ptr_array_new ();
   advice->purse = qm_purse_default ();
   advice->run_deadline = NAN;
   advice->order = g_array_new (FALSE, FALSE, sizeof (int));
@@ -162,6 +165,39 @@ qm_advice_new_for_candidates (const QmCandidate *candidates, guint n_candidates)
   g_array_sort_with_data (advice->order, compare_candidates, advice);
   find_frontiers (advice);
   return advice;
+}
+
+static gboolean
+has_candidate (const QmAdvice *advice, const QmGpu *gpu)
+{
+  for (guint i = 0; i < advice->candidates->len; i++)
+    if (nth_candidate (advice, (int) i)->gpu == gpu)
+      return TRUE;
+  return FALSE;
+}
+
+/* The types that take no part since nobody can say anything of them. */
+static void
+find_unpredicted (QmAdvice *advice,
+                  const QmCatalog *catalog,
+                  const QmQuestion *question)
+{
+  const GArray *runs = question->runs;
+  guint n = runs != NULL && runs->len > 0 ? runs->len : 1;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const char *id = runs != NULL && runs->len > 0
+                           ? g_array_index (runs, QmRun, i).model
+                           : question->model;
+
+      qm_predictions_add_unsupported (catalog, question,
+                                      qm_catalog_model (catalog, id),
+                                      advice->unpredicted);
+    }
+  for (guint i = advice->unpredicted->len; i-- > 0;)
+    if (has_candidate (advice, g_ptr_array_index (advice->unpredicted, i)))
+      g_ptr_array_remove_index (advice->unpredicted, i);
 }
 
 QmAdvice *
@@ -187,6 +223,7 @@ qm_advice_new (const QmCatalog *catalog,
   advice->predictions = g_steal_pointer (&predictions);
   advice->run_times = g_steal_pointer (&run_times);
   g_ptr_array_extend_and_steal (advice->left_out, g_steal_pointer (&left_out));
+  find_unpredicted (advice, catalog, question);
   advice->purse = question->purse;
   if (question->host != NULL)
     advice->host = qm_host_times_ref (question->host);
@@ -210,6 +247,7 @@ qm_advice_free (QmAdvice *advice)
   g_array_unref (advice->frontier);
   g_array_unref (advice->experiment_frontier);
   g_ptr_array_unref (advice->left_out);
+  g_ptr_array_unref (advice->unpredicted);
   g_clear_pointer (&advice->predictions, g_ptr_array_unref);
   g_clear_pointer (&advice->run_times, g_array_unref);
   g_clear_pointer (&advice->host, qm_host_times_unref);
@@ -223,6 +261,14 @@ qm_advice_prices_without_rate (const QmAdvice *advice)
   g_return_val_if_fail (advice != NULL, NULL);
 
   return advice->without_rate;
+}
+
+GPtrArray *
+qm_advice_unpredicted (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, NULL);
+
+  return advice->unpredicted;
 }
 
 GPtrArray *

@@ -254,6 +254,11 @@ gboolean qm_advice_counts_ownership (const QmAdvice *advice);
  * rate is known.  (transfer none) */
 GPtrArray *qm_advice_prices_without_rate (const QmAdvice *advice);
 
+/* GPU types (const QmGpu*) that the question names, or that somebody sells, and
+ * that take no part since nothing is known to predict them from.
+ * (transfer none) */
+GPtrArray *qm_advice_unpredicted (const QmAdvice *advice);
+
 /* Training times (const QmMeasurement*) that would be candidates but for the
  * software that they were taken with: pricing/advice/qm-selection.h.  Of this
  * machine they are among those of the question's host times.  (transfer none)

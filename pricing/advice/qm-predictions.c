@@ -4,6 +4,7 @@
 
 #include "pricing/advice/qm-predictions.h"
 
+#include "pricing/advice/qm-price.h"
 #include "pricing/advice/qm-selection.h"
 #include "pricing/qm-order.h"
 
@@ -198,6 +199,64 @@ qm_predictions_make (const QmQuestion *question,
   return made;
 }
 
+/* The shortest time that was measured of a model at a place. */
+static void
+note_measured (GPtrArray *best, const QmMeasurement *time)
+{
+  for (guint i = 0; i < best->len; i++)
+    {
+      const QmMeasurement *other = g_ptr_array_index (best, i);
+
+      if (other->gpu != time->gpu || other->gpus != time->gpus)
+        continue;
+      if (time->days < other->days)
+        best->pdata[i] = (gpointer) time;
+      return;
+    }
+  g_ptr_array_add (best, (gpointer) time);
+}
+
+/* At each place where what a question asks for was measured, whatever its
+ * filters let through. (transfer container) */
+static GPtrArray *
+list_measured (const QmCatalog *catalog,
+               const QmQuestion *question,
+               const QmModel *model)
+{
+  GPtrArray *best = g_ptr_array_new ();
+  size_t n;
+  const QmMeasurement *all = qm_catalog_measurements (catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    if (all[i].model == model && all[i].provenance == QM_PROVENANCE_MEASURED
+        && all[i].settings == question->settings
+        && all[i].feasibility == QM_FEASIBLE
+        && qm_selection_is_asked_for (question, &all[i]))
+      note_measured (best, &all[i]);
+  return best;
+}
+
+/* Makes a prediction no shorter than what was measured of better GPUs. */
+static void
+hold (QmPredicted *made, const GPtrArray *measured)
+{
+  QmMeasurement *time = &made->time;
+
+  for (guint i = 0; i < measured->len; i++)
+    {
+      const QmMeasurement *other = g_ptr_array_index (measured, i);
+      double longer = other->days / time->days;
+
+      if (other->gpus != time->gpus || other->gpu == time->gpu || !(longer > 1)
+          || !qm_gpu_is_no_worse (other->gpu, time->gpu))
+        continue;
+      time->days *= longer;
+      time->days_low *= longer;
+      time->days_high *= longer;
+      made->held_by = other->gpu;
+    }
+}
+
 void
 qm_predictions_add (const QmCatalog *catalog,
                     const QmQuestion *question,
@@ -206,6 +265,7 @@ qm_predictions_add (const QmCatalog *catalog,
                     GPtrArray *predictions)
 {
   g_autoptr (GArray) sizes = NULL;
+  g_autoptr (GPtrArray) measured = NULL;
   const QmGpu *gpus;
   size_t n;
 
@@ -214,6 +274,7 @@ qm_predictions_add (const QmCatalog *catalog,
 
   if (qm_question_level (question) == NULL)
     return;
+  measured = list_measured (catalog, question, model);
   sizes = question->counts != NULL ? g_array_copy (question->counts)
                                    : qm_predictions_sizes (catalog);
   gpus = qm_catalog_gpus (catalog, &n);
@@ -229,9 +290,63 @@ qm_predictions_add (const QmCatalog *catalog,
             || (made = qm_predictions_make (question, model, &gpus[i], size))
                    == NULL)
           continue;
+        hold (made, measured);
         g_ptr_array_add (predictions, made);
         selected.measurement = &made->time;
         selected.prediction = made;
         g_array_append_val (selection, selected);
       }
+}
+
+/* Whether a question names it, or lets it take part and somebody sells it. */
+static gboolean
+is_asked_about (const QmCatalog *catalog,
+                const QmQuestion *question,
+                const QmGpu *gpu)
+{
+  const QmPrice *price;
+
+  if (question->gpus != NULL)
+    return g_strv_contains ((const char *const *) question->gpus, gpu->id);
+  price = qm_price_choose (catalog, question->rates, gpu->id, QM_PRICE_EACH,
+                           QM_PRICES_CURRENT);
+  return price != NULL && !qm_price_is_weak (price);
+}
+
+void
+qm_predictions_add_unsupported (const QmCatalog *catalog,
+                                const QmQuestion *question,
+                                const QmModel *model,
+                                GPtrArray *gpus)
+{
+  g_autoptr (GArray) sizes = NULL;
+  const char *level = qm_question_level (question);
+  const QmGpu *all;
+  size_t n;
+
+  g_return_if_fail (catalog != NULL && question != NULL && model != NULL);
+  g_return_if_fail (gpus != NULL);
+
+  if (level == NULL)
+    return;
+  sizes = question->counts != NULL ? g_array_copy (question->counts)
+                                   : qm_predictions_sizes (catalog);
+  all = qm_catalog_gpus (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    {
+      gboolean unsupported = FALSE, some = FALSE;
+
+      for (guint j = 0; j < sizes->len && !some; j++)
+        {
+          const QmForecast *forecast =
+              qm_forecasts_look (question->forecasts, model->id, level, &all[i],
+                                 g_array_index (sizes, int, j));
+
+          some = forecast != NULL && forecast->unsupported == NULL;
+          unsupported |= forecast != NULL && forecast->unsupported != NULL;
+        }
+      if (unsupported && !some && is_asked_about (catalog, question, &all[i])
+          && !g_ptr_array_find (gpus, &all[i], NULL))
+        g_ptr_array_add (gpus, (gpointer) &all[i]);
+    }
 }

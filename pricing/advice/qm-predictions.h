@@ -14,8 +14,11 @@ G_BEGIN_DECLS
  * the memory. */
 typedef struct
 {
-  QmMeasurement time;  /* predicted, with its interval */
-  QmForecast forecast; /* `unsupported` is NULL */
+  QmMeasurement time;   /* predicted, with its interval */
+  QmForecast forecast;  /* `unsupported` is NULL */
+  const QmGpu *held_by; /* a GPU that is no worse, as fast as which its time was
+                           made, since that was measured and it was predicted to
+                           be faster; or NULL */
 } QmPredicted;
 
 /* How many GPUs the machines of a catalog are made for: an int each, ascending.
@@ -47,12 +50,22 @@ QmPredicted *qm_predictions_make (const QmQuestion *question,
 /* Adds to a selection (an array of QmSelected, pricing/advice/qm-selection.h)
  * of a model the predictions of the places that pass the question's filters, in
  * the numbers of GPUs that it asks for or else in those of machines, and of
- * which it has no time.  They are added to `predictions` too, which frees them
- * with g_free(). */
+ * which it has no time.  None is faster than what was measured of as many GPUs
+ * that are no worse: with the same settings they would be as fast at least, and
+ * so much is known of them.  They are added to `predictions` too, which frees
+ * them with g_free(). */
 void qm_predictions_add (const QmCatalog *catalog,
                          const QmQuestion *question,
                          const QmModel *model,
                          GArray *selection,
                          GPtrArray *predictions);
+
+/* Adds to `gpus` (an array of const QmGpu*) the types that a question names, or
+ * that pass its filters and that somebody sells, of which nothing can be
+ * predicted of a model in any number that it asks for. */
+void qm_predictions_add_unsupported (const QmCatalog *catalog,
+                                     const QmQuestion *question,
+                                     const QmModel *model,
+                                     GPtrArray *gpus);
 
 G_END_DECLS

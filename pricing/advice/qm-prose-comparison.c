@@ -173,6 +173,25 @@ add_answer (GStrvBuilder *builder,
   g_strv_builder_add (builder, sentence);
 }
 
+/* That the time of the yardstick's answer is no such as those beside it; NULL
+ * where it is. */
+static char *
+about_factor (const QmComparedAnswer *answer)
+{
+  const double factor = answer->question->time_factor;
+  g_autofree char *more = NULL;
+
+  if (factor == 1 || qm_compared_answer_best (answer) == NULL)
+    return NULL;
+  more = qm_format_percentage (factor * 100 - 100, 2);
+  /* Translators: a percentage. */
+  return g_strdup_printf (
+      _ ("This last time holds %s for the loading of data, evaluation, "
+         "checkpoints and restarts, as in every advice; all others are of the "
+         "steps alone."),
+      more);
+}
+
 GStrv
 qm_prose_comparison_answers (const QmComparison *comparison,
                              const QmComparedAnswer *as_in_paper,
@@ -191,5 +210,6 @@ qm_prose_comparison_answers (const QmComparison *comparison,
     g_strv_builder_add (builder, about);
   /* Translators: a recommendation, "Buy 8 × …". */
   add_answer (builder, _ ("By the yardstick: %s"), yardstick);
+  qm_prose_add (builder, about_factor (yardstick));
   return g_strv_builder_end (builder);
 }

@@ -37,9 +37,9 @@ char *qm_prose_compared_verdict (const QmCompared *row);
 /* "0.34"; "" where there is no ratio.  (transfer full) */
 char *qm_prose_compared_ratio (const QmCompared *row);
 
-/* What the paper recommends and what the yardstick does, and how long the
- * yardstick says that the first takes: a sentence each, NULL-terminated.
- * (transfer full) */
+/* What the paper recommends and what the yardstick does, how long the
+ * yardstick says that the first takes, and that an advice counts more than the
+ * steps where it does: a sentence each, NULL-terminated.  (transfer full) */
 GStrv qm_prose_comparison_answers (const QmComparison *comparison,
                                    const QmComparedAnswer *as_in_paper,
                                    const QmComparedAnswer *yardstick);

@@ -21,7 +21,8 @@ typedef gboolean (*CandidateTest) (const QmCandidate *candidate);
 static gboolean
 is_superseded (const QmCandidate *candidate)
 {
-  return candidate->superseded;
+  return candidate->superseded && candidate->measurement != NULL
+         && candidate->measurement->provenance != QM_PROVENANCE_MEASURED;
 }
 
 static gboolean
@@ -306,27 +307,34 @@ is_uncounted (const QmCandidate *candidate)
   return candidate->price_minor >= 0 && candidate->cost_minor < 0;
 }
 
+char *
+qm_prose_time_factor (double factor)
+{
+  g_autofree char *times = NULL;
+  g_autofree char *more = NULL;
+
+  if (factor == 1)
+    return NULL;
+  times = qm_format_number (factor, 4);
+  more = qm_format_percentage (factor * 100 - 100, 2);
+  /* Translators: a percentage, a number. */
+  return g_strdup_printf (_ ("Times hold %s for the loading of data, "
+                             "evaluation, checkpoints and restarts: they are "
+                             "%s times what the steps alone take."),
+                          more, times);
+}
+
 /* What times hold besides the steps. */
 static void
 note_factor (GStrvBuilder *builder,
              const QmAdvice *advice,
              const QmQuestion *question)
 {
-  g_autofree char *factor = NULL;
-  g_autofree char *more = NULL;
   guint n;
 
   qm_advice_candidates (advice, &n);
-  if (question->time_factor == 1 || n == 0)
-    return;
-  factor = qm_format_number (question->time_factor, 4);
-  more = qm_format_percentage (question->time_factor * 100 - 100, 2);
-  /* Translators: a percentage, a number. */
-  qm_prose_add (
-      builder, g_strdup_printf (_ ("Times hold %s for the loading of data, "
-                                   "evaluation, checkpoints and restarts: they "
-                                   "are %s times what the steps alone take."),
-                                more, factor));
+  if (n > 0)
+    qm_prose_add (builder, qm_prose_time_factor (question->time_factor));
 }
 
 /* What costs are made of, and of what that is not known. */

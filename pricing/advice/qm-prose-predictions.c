@@ -9,6 +9,7 @@
 #include "pricing/qm-format.h"
 
 #include <glib/gi18n-lib.h>
+#include <math.h>
 
 /* Beyond that nothing else is worth a word. */
 #define ALMOST_SURE 0.985
@@ -47,17 +48,40 @@ saved_by_bridges (const QmForecast *forecast)
   return saved >= WORTH_A_BRIDGE ? saved : 0;
 }
 
-char *
-qm_prose_link (const QmCandidate *candidate)
+/* What a place for a card moves, of which each generation doubles it. */
+static double
+pcie_speed (double generation, double lanes)
 {
-  const QmForecast *forecast;
+  return lanes * pow (2, generation);
+}
+
+/* Where the machine's places are slower than its cards, which predictions take
+ * for as fast. (transfer full) (nullable) */
+static char *
+describe_places (const QmCandidate *candidate)
+{
+  const QmPlatform *platform = candidate->platform;
+  const QmGpu *gpu = candidate->gpu;
+
+  if (platform == NULL
+      || !(pcie_speed (platform->pcie_generation, platform->pcie_lanes)
+           < pcie_speed (gpu->pcie_generation, gpu->pcie_lanes)))
+    return NULL;
+  /* Translators: generations and lanes. */
+  return g_strdup_printf (_ ("The machine’s places for cards are slower (PCIe "
+                             "%.0f.0 x%.0f) than its cards (PCIe %.0f.0 "
+                             "x%.0f), which the time does not count."),
+                          platform->pcie_generation, platform->pcie_lanes,
+                          gpu->pcie_generation, gpu->pcie_lanes);
+}
+
+/* (transfer full) (nullable) */
+static char *
+describe_link (const QmCandidate *candidate)
+{
+  const QmForecast *forecast = &candidate->prediction->forecast;
   g_autofree char *saved = NULL;
 
-  g_return_val_if_fail (candidate != NULL, NULL);
-
-  if (candidate->prediction == NULL || candidate->gpus < 2)
-    return NULL;
-  forecast = &candidate->prediction->forecast;
   if (g_strcmp0 (forecast->link, "nvlink") == 0)
     return g_strdup (qm_gpu_is_card (candidate->gpu)
                          ? _ ("Its cards exchange through NVLink bridges, "
@@ -80,6 +104,23 @@ qm_prose_link (const QmCandidate *candidate)
                             "card.")
                        : _ ("Its cards exchange through PCIe and the memory "
                             "of the host, since none reads that of another."));
+}
+
+char *
+qm_prose_link (const QmCandidate *candidate)
+{
+  g_autofree char *link = NULL;
+  g_autofree char *places = NULL;
+
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  if (candidate->prediction == NULL || candidate->gpus < 2)
+    return NULL;
+  link = describe_link (candidate);
+  places = describe_places (candidate);
+  if (link == NULL || places == NULL)
+    return link != NULL ? g_steal_pointer (&link) : g_steal_pointer (&places);
+  return g_strdup_printf ("%s %s", link, places);
 }
 
 /* How sure it is, and what else it may be. */
@@ -228,6 +269,28 @@ note_offloading (GStrvBuilder *builder, const QmAdvice *advice)
                              names, bytes));
 }
 
+static gboolean
+is_held (const QmCandidate *candidate)
+{
+  return candidate->prediction != NULL
+         && candidate->prediction->held_by != NULL;
+}
+
+static void
+note_held (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  g_autofree char *names = qm_prose_gpu_names (advice, is_held);
+
+  if (names != NULL)
+    /* Translators: names of GPUs. */
+    qm_prose_add (builder,
+                  g_strdup_printf (_ ("%s: some times would be shorter than "
+                                      "what was measured of GPUs that are "
+                                      "better in everything; they count as no "
+                                      "shorter."),
+                                   names));
+}
+
 const char *
 qm_prose_problem (const QmQuestion *question, const char *level)
 {
@@ -274,6 +337,28 @@ note_lack (GStrvBuilder *builder, const QmQuestion *question)
                                         "predicted.")));
 }
 
+/* What takes no part since nothing is predicted of it. */
+static void
+note_unpredicted (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  const GPtrArray *gpus = qm_advice_unpredicted (advice);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = 0; i < gpus->len; i++)
+    {
+      const QmGpu *gpu = g_ptr_array_index (gpus, i);
+
+      g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", gpu->name);
+    }
+  if (names->len > 0)
+    /* Translators: names of GPUs. */
+    qm_prose_add (builder,
+                  g_strdup_printf (_ ("%s: nothing is known to predict such "
+                                      "trainings there from, and they take no "
+                                      "part."),
+                                   names->str));
+}
+
 void
 qm_prose_note_predictions (GStrvBuilder *builder,
                            const QmAdvice *advice,
@@ -281,6 +366,8 @@ qm_prose_note_predictions (GStrvBuilder *builder,
 {
   note_count (builder, advice, question);
   note_offloading (builder, advice);
+  note_held (builder, advice);
   note_lack (builder, question);
+  note_unpredicted (builder, advice);
   qm_prose_note_audit (builder, advice, question);
 }

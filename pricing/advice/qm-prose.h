@@ -113,6 +113,10 @@ GStrv qm_prose_warnings (const QmAdvice *advice,
  * empty.  (transfer full) */
 GStrv qm_prose_notes (const QmAdvice *advice, const QmQuestion *question);
 
+/* That times are so many times what the steps alone take, and for what; NULL
+ * where they are no longer.  (transfer full) (nullable) */
+char *qm_prose_time_factor (double factor);
+
 /* "published (arXiv 2410.23261, table 1)", "measured with PyTorch 2.11.0, 21
  * November 2026 (file, line 3)".  (transfer full) */
 char *qm_prose_source (const QmMeasurement *measurement);

@@ -232,6 +232,7 @@ qm_quote_times_add (QmQuoteComparison *comparison,
   g_return_val_if_fail (question != NULL && quotes != NULL, FALSE);
   g_return_val_if_fail (quotes->len == comparison->n_quotes, FALSE);
 
+  comparison->time_factor = question->time_factor;
   if (question->runs == NULL)
     return add_training (comparison, catalog, question, quotes, question->model,
                          (double) NAN, error);

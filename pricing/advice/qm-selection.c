@@ -8,7 +8,8 @@ typedef struct
 {
   const QmGpu *gpu;
   int gpus;
-  int asked; /* best rank of what was asked for; 0: none */
+  int asked;                    /* best rank of what was asked for; 0: none */
+  const QmMeasurement *fastest; /* of what was measured; NULL: nothing */
 } Place;
 
 static guint
@@ -43,6 +44,13 @@ rank (const QmMeasurement *measurement)
     default:
       return 1;
     }
+}
+
+static gboolean
+is_measured (const QmMeasurement *measurement)
+{
+  return measurement->provenance == QM_PROVENANCE_MEASURED
+         && measurement->feasibility == QM_FEASIBLE;
 }
 
 gboolean
@@ -115,6 +123,19 @@ look_at_time (GHashTable *places, const QmMeasurement *measurement)
   Place *place = place_of (places, measurement);
 
   place->asked = MAX (place->asked, rank (measurement));
+  if (is_measured (measurement)
+      && (place->fastest == NULL || measurement->days < place->fastest->days))
+    place->fastest = measurement;
+}
+
+/* Whether its place has a time that is better known, or as well and shorter. */
+static gboolean
+is_superseded (GHashTable *places, const QmMeasurement *measurement)
+{
+  const Place *place = place_of (places, measurement);
+
+  return rank (measurement) < place->asked
+         || (is_measured (measurement) && measurement != place->fastest);
 }
 
 /* Whether a measurement answers a question about a model. */
@@ -153,8 +174,7 @@ qm_selection_new (const QmCatalog *catalog,
     {
       QmSelected selected = { .measurement = g_ptr_array_index (passing, i) };
 
-      selected.superseded = rank (selected.measurement)
-                            < place_of (places, selected.measurement)->asked;
+      selected.superseded = is_superseded (places, selected.measurement);
       g_array_append_val (selection, selected);
     }
   return selection;

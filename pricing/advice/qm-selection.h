@@ -11,12 +11,13 @@
  *                  a clock that did not wait for the GPU, and are compared with
  *                  nothing but themselves.
  *
- * At each place a measured time goes before a reported one; the others stay in
- * view as superseded.  What nobody measured is predicted, where a question
- * wants that (pricing/advice/qm-predictions.h).  A place of which only times of
- * other software are known is left out, and named: two levels of software in
- * one comparison would tell apart programs, not machines.  Superseded times are
- * not recommended. */
+ * At each place a measured time goes before a reported one, and of several the
+ * shortest before the others, which stay in view as superseded.  What nobody
+ * measured is predicted, where a question wants that
+ * (pricing/advice/qm-predictions.h).  A place of which only times of other
+ * software are known is left out, and named: two levels of software in one
+ * comparison would tell apart programs, not machines.  Superseded times are not
+ * recommended. */
 
 #pragma once
 

@@ -4,6 +4,7 @@
 
 #include "pricing/papers/qm-compare-paper.h"
 
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
@@ -506,6 +507,8 @@ add_common_notes (const Maker *maker)
                           "over %s years of 365 days; a training costs its "
                           "days of that."),
                        years);
+  g_autofree char *factor =
+      qm_prose_time_factor (maker->comparison->time_factor);
 
   add_note (maker, NULL, basis);
   if (terms->tax_percent > 0)
@@ -520,6 +523,8 @@ add_common_notes (const Maker *maker)
       add_note (maker, NULL, tax);
     }
   add_note (maker, NULL, life);
+  if (factor != NULL)
+    add_note (maker, NULL, factor);
 }
 
 static void

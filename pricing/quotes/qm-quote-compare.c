@@ -434,6 +434,7 @@ qm_quote_comparison_new (const QmCatalog *catalog,
   comparison = g_new0 (QmQuoteComparison, 1);
   comparison->terms = *terms;
   comparison->n_quotes = quotes->len;
+  comparison->time_factor = 1;
   comparison->trainings =
       g_array_new (FALSE, FALSE, sizeof (QmComparedTraining));
   g_array_set_clear_func (comparison->trainings, training_clear);

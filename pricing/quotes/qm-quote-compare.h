@@ -123,8 +123,10 @@ typedef struct
   QmComparedTerms terms; /* with the currency that was chosen */
   guint n_quotes;
   QmComparedQuote quotes[QM_COMPARED_MOST];
-  GArray *trainings; /* of QmComparedTraining */
-  GArray *measures;  /* of QmComparedMeasure, in the order of their kinds */
+  double time_factor; /* days of trainings are so many times those of the steps
+                         alone; 1: no more */
+  GArray *trainings;  /* of QmComparedTraining */
+  GArray *measures;   /* of QmComparedMeasure, in the order of their kinds */
 } QmQuoteComparison;
 
 /* Compares from one to QM_COMPARED_MOST quotes, which must outlive what is

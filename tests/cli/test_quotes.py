@@ -374,6 +374,13 @@ class CompareTest(QuotesTest):
                      + training["quotes"][i]["added_usd"])
             self.assertAlmostEqual(float(cost["values"][i]),
                                    price / (4 * 365) * days[i], delta=0.02)
+        self.assertEqual(answer["time_factor"], 1.1)
+        self.assertIn("they are 1.1 times what the steps alone take",
+                      " ".join(self.quotes(
+                          "compare", str(first), str(second), "--model",
+                          "pythia-1b").text.split()))
+        self.assertNotIn("the steps alone", self.quotes(
+            "compare", str(first), str(second)).text)
         self.refuse("quotes", "compare", str(first), str(second), "--model",
                     "pythia-0", says="pythia-0")
 

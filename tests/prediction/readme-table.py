@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""readme-table.py BENCH DATA README [check]: makes the table of measured and
-predicted days in README anew, between its marks, from the results in
-DATA/measurements and what BENCH predicts without what such results tell of
-their models; or says whether it is what it would be."""
+"""readme-table.py BENCH QUARTERMASTER DATA PAGE README [check]: makes anew what
+README says of predictions; or says whether it is what it would be:
+
+- the table of measured and predicted days, between its marks, from the results
+  in DATA/measurements and what BENCH predicts without what such results tell of
+  their models;
+- which published times the audit of QUARTERMASTER finds impossible and
+  doubtful, between its marks;
+- how large errors are, in the sentence that does, from the table of PAGE."""
 
 import csv
+import difflib
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
+import textwrap
 
 MODELS = ('pythia-160m', 'pythia-410m', 'pythia-1b', 'pythia-2.8b',
           'pythia-6.9b', 'roberta-large', 'mamba-2.8b', 'convnext-xlarge',
@@ -18,9 +26,11 @@ MODELS = ('pythia-160m', 'pythia-410m', 'pythia-1b', 'pythia-2.8b',
           'smollm3-3b', 'modernbert-large', 'esm-2-650m',
           'dinov2-large-supervised', 'dinov3-large-supervised')
 H100, H200 = 'h100-80gb-sxm', 'h200-141gb-sxm'
-BEGIN, END = '<!-- made: days -->\n', '<!-- end -->\n'
+END = '<!-- end -->\n'
+ERRORS = re.compile(r'(know are within )\S+( %, nine of ten within )\S+'
+                    r'( %, the worst is )\S+( % away)')
 
-BENCH, DATA, README = sys.argv[1:4]
+BENCH, QUARTERMASTER, DATA, PAGE, README = sys.argv[1:6]
 
 
 def bench(*arguments):
@@ -91,18 +101,84 @@ def table():
             or 'infeasible')) + ' |'
 
 
+def catalog(*what):
+    with tempfile.TemporaryDirectory() as folder:
+        return json.loads(subprocess.run(
+            [QUARTERMASTER, 'catalog', *what, '--json'], check=True,
+            stdout=subprocess.PIPE, text=True,
+            env={**os.environ, 'QUARTERMASTER_DATA_DIR': DATA,
+                 'XDG_DATA_HOME': folder}).stdout)[what[0]]
+
+
+def listed(words):
+    return ' and '.join(filter(None, (', '.join(words[:-1]), *words[-1:])))
+
+
+def places(times):
+    """"Pythia (1B) on 1 and 2 A100 and on 4 RTX 3090, ViT (large) on ...": in the
+    order of the catalog."""
+    names = {model['id']: model['name'] for model in catalog('models')}
+    short = {gpu['id']: re.sub('^GeForce | (SXM|PCIe|NVL).*$|^RTX (?=A)', '',
+                               gpu['name']) for gpu in catalog('gpus')}
+    found = {}
+    for time in times:
+        found.setdefault(time['model'], {}).setdefault(
+            time['gpu'], []).append(str(time['gpus']))
+    return ', '.join(
+        f'{names[model]} ' + ' and '.join(
+            f'on {listed(numbers)} {short[gpu]}'
+            for gpu, numbers in gpus.items())
+        for model, gpus in found.items())
+
+
+def audit():
+    """What the audit says of the published times with the best methods."""
+    times = [time for time in catalog('measurements')
+             if time['provenance'] == 'published'
+             and time['settings'] == 'optimal' and time['days'] is not None]
+    impossible, doubtful = ([time for time in times if time['verdict'] == word]
+                            for word in ('impossible', 'doubtful'))
+    return textwrap.fill(
+        f'Of the {len(times)} published times with the best methods '
+        f'{len(impossible)} are impossible: {places(impossible)}; they stay in '
+        'view, marked, but are not recommended. '
+        f'{len(doubtful)} are doubtful: {places(doubtful)}.', 88,
+        break_on_hyphens=False)
+
+
+def errors():
+    """Of half the rates of tuned and cuda, of nine of ten, and the worst, without
+    their source."""
+    with open(PAGE, encoding='utf-8') as file:
+        row, = re.findall(r'^\| tuned and cuda \(.*$', file.read(), re.MULTILINE)
+    return row.split('|')[3].strip().split(', ')
+
+
+def put(text, mark, made):
+    begin = f'<!-- made: {mark} -->\n'
+    if begin not in text:
+        sys.exit(f'{README} has no mark {begin.strip()}')
+    return re.sub(re.escape(begin) + '.*?' + re.escape(END),
+                  lambda match: begin + made + '\n' + END, text,
+                  flags=re.DOTALL)
+
+
 def main():
     with open(README, encoding='utf-8') as file:
         text = file.read()
-    made = '\n'.join(table()) + '\n'
-    is_new = re.sub(re.escape(BEGIN) + '.*?' + re.escape(END),
-                    lambda match: BEGIN + made + END, text, flags=re.DOTALL)
-    if BEGIN not in text:
-        sys.exit(f'{README} has no mark {BEGIN.strip()}')
+    half, most, worst = errors()
+    is_new = put(text, 'days', '\n'.join(table()))
+    is_new = put(is_new, 'audit', audit())
+    is_new, told = ERRORS.subn(rf'\g<1>{half}\g<2>{most}\g<3>{worst}\g<4>',
+                               is_new)
+    if told != 1:
+        sys.exit(f'{README} does not say once how large errors are')
     if is_new == text:
         return
-    if sys.argv[4:] == ['check']:
-        sys.exit(f'{README}: the table of days is to be made anew:\n{made}')
+    if sys.argv[6:] == ['check']:
+        sys.stdout.writelines(difflib.unified_diff(
+            text.splitlines(True), is_new.splitlines(True)))
+        sys.exit(f'{README} is to be made anew')
     with open(README, 'w', encoding='utf-8') as file:
         file.write(is_new)
 

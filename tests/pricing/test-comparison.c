@@ -177,7 +177,7 @@ test_answers (void)
   g_assert_cmpint (qm_compared_answer_best (yardstick)->measurement->settings,
                    ==, QM_SETTINGS_OPTIMAL);
   answers = qm_prose_comparison_answers (comparison, paper, yardstick);
-  g_assert_cmpuint (g_strv_length (answers), ==, 3);
+  g_assert_cmpuint (g_strv_length (answers), ==, 4);
   g_assert_cmpstr (answers[0], ==,
                    "As in the paper: Buy 8 × GeForce RTX 3090: $20,900, 30 "
                    "days");
@@ -186,6 +186,33 @@ test_answers (void)
                    "to 110 days) by the yardstick, predicted, instead of "
                    "30 days.");
   g_assert_true (g_str_has_prefix (answers[2], "By the yardstick: Buy "));
+  /* 88 days of steps. */
+  g_assert_true (g_str_has_suffix (answers[2], ", 97 days (predicted)"));
+  g_assert_cmpstr (answers[3], ==,
+                   "This last time holds 10 % for the loading of data, "
+                   "evaluation, checkpoints and restarts, as in every advice; "
+                   "all others are of the steps alone.");
+}
+
+/* Where the steps are all that is counted, all times are alike. */
+static void
+test_answers_of_steps (void)
+{
+  g_autoptr (QmQuestion) question = ask ();
+  g_autoptr (QmComparison) comparison = NULL;
+  g_autoptr (QmComparedAnswer) paper = NULL;
+  g_autoptr (QmComparedAnswer) yardstick = NULL;
+  g_auto (GStrv) answers = NULL;
+
+  question->time_factor = 1;
+  add_forecast (question->forecasts, MODEL, "tuned", "rtx3090", 8, 88);
+  add_forecast (question->forecasts, MODEL, "tuned", "rtx4090", 1, 77);
+  comparison = compare (question);
+  paper = qm_compared_answer_new (catalog, question, TRUE, NULL);
+  yardstick = qm_compared_answer_new (catalog, question, FALSE, NULL);
+  answers = qm_prose_comparison_answers (comparison, paper, yardstick);
+  g_assert_cmpuint (g_strv_length (answers), ==, 3);
+  g_assert_true (g_str_has_suffix (answers[2], ", 88 days (predicted)"));
 }
 
 int
@@ -205,6 +232,7 @@ main (int argc, char **argv)
   g_test_add_func ("/comparison/measured", test_measured);
   g_test_add_func ("/comparison/sum", test_sum);
   g_test_add_func ("/comparison/answers", test_answers);
+  g_test_add_func ("/comparison/answers-of-steps", test_answers_of_steps);
   status = g_test_run ();
   qm_catalog_free (catalog);
   qm_catalog_free (measured);
