@@ -8,12 +8,16 @@
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
+#include <string.h>
 
 #define SAMPLE_GAP    6 /* from a sample to its words */
 #define ITEM_GAP      12
 #define LINE_GAP      4
 #define LINE_LENGTH   18
 #define SAMPLE_WEIGHT 2 /* of markers whose size means nothing */
+
+/* Items that are not shown are kept for when they are again. */
+#define MAX_SPARE 64
 
 /* More names than this help nobody. */
 #define MAX_SERIES 24
@@ -35,6 +39,8 @@ typedef struct
   QmPlotProvenance provenance;
   QmPlotPointFlags flags;
   PangoLayout *layout;
+  GskRenderNode *node; /* of the sample; NULL: not drawn yet */
+  int node_height, node_scale;
   int sample_size;
   int width, height;
 } Item;
@@ -43,7 +49,9 @@ struct _QmLegend
 {
   GtkWidget parent_instance;
 
-  GArray *items; /* Item */
+  GArray *items;  /* Item */
+  GArray *spare;  /* Item: not shown now */
+  guint n_stayed; /* items that are where they were, while others are made */
 };
 
 G_DEFINE_FINAL_TYPE (QmLegend, qm_legend, GTK_TYPE_WIDGET)
@@ -54,6 +62,16 @@ item_clear (gpointer data)
   Item *item = data;
 
   g_clear_object (&item->layout);
+  g_clear_pointer (&item->node, gsk_render_node_unref);
+}
+
+static GArray *
+new_items (void)
+{
+  GArray *items = g_array_new (FALSE, FALSE, sizeof (Item));
+
+  g_array_set_clear_func (items, item_clear);
+  return items;
 }
 
 static void
@@ -69,9 +87,40 @@ measure_item (Item *item)
       MAX (height, item->sample != SAMPLE_LINE ? item->sample_size : 0);
 }
 
+static gboolean
+is_same_item (const Item *a, const Item *b, const char *text)
+{
+  return a->sample == b->sample && a->style == b->style
+         && a->weight == b->weight && a->provenance == b->provenance
+         && a->flags == b->flags
+         && strcmp (pango_layout_get_text (a->layout), text) == 0;
+}
+
+/* Takes an item over that is spare, with what is shaped and drawn of it: as a
+ * slider moves, series come and go. */
+static gboolean
+take_spare (QmLegend *self, const char *text, const Item *item)
+{
+  for (guint i = 0; i < self->spare->len; i++)
+    {
+      Item *spare = &g_array_index (self->spare, Item, i);
+
+      if (spare->layout == NULL || !is_same_item (spare, item, text))
+        continue;
+      g_array_append_vals (self->items, spare, 1);
+      spare->layout = NULL;
+      spare->node = NULL;
+      self->n_stayed += i + 1 == self->items->len;
+      return TRUE;
+    }
+  return FALSE;
+}
+
 static void
 add_item (QmLegend *self, const char *text, Item item)
 {
+  if (take_spare (self, text, &item))
+    return;
   item.layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
   if (item.sample == SAMPLE_LINE)
     item.sample_size = LINE_LENGTH;
@@ -201,22 +250,38 @@ add_marks (QmLegend *self, const QmPlotData *data, const Contents *contents)
     add_item (self, data->frontier_name, (Item){ .sample = SAMPLE_LINE });
 }
 
-void
-qm_legend_set_plots (QmLegend *self,
-                     const QmPlotData *const *plots,
-                     guint n_plots)
+/* Takes out what has been taken over, and the last ones where they are too
+ * many. */
+static void
+tidy_spare (QmLegend *self)
+{
+  GArray *left = new_items ();
+
+  for (guint i = 0; i < self->spare->len && left->len < MAX_SPARE; i++)
+    {
+      Item *spare = &g_array_index (self->spare, Item, i);
+
+      if (spare->layout == NULL)
+        continue;
+      g_array_append_vals (left, spare, 1);
+      spare->layout = NULL;
+      spare->node = NULL;
+    }
+  g_array_unref (self->spare);
+  self->spare = left;
+}
+
+/* Makes the items.  Returns the names of the series.  (transfer full) */
+static GString *
+make_items (QmLegend *self, const QmPlotData *const *plots, guint n_plots)
 {
   Contents contents = { 0 };
-  g_autofree char *label = NULL;
-
-  g_return_if_fail (QM_IS_LEGEND (self));
 
   contents.series =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   contents.names = g_string_new (NULL);
   for (guint i = 0; i < N_PROVENANCES; i++)
     contents.provenances[i] = g_ptr_array_new ();
-  g_array_set_size (self->items, 0);
   for (guint i = 0; i < n_plots; i++)
     add_series (self, plots[i], &contents);
   if (n_plots > 0)
@@ -224,14 +289,37 @@ qm_legend_set_plots (QmLegend *self,
       add_weights (self, plots[0]);
       add_marks (self, plots[0], &contents);
     }
-  /* Translators: names of GPUs. */
-  label = g_strdup_printf (_ ("Legend: %s"), contents.names->str);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
-  g_string_free (contents.names, TRUE);
   g_hash_table_unref (contents.series);
   for (guint i = 0; i < N_PROVENANCES; i++)
     g_ptr_array_unref (contents.provenances[i]);
+  return contents.names;
+}
+
+void
+qm_legend_set_plots (QmLegend *self,
+                     const QmPlotData *const *plots,
+                     guint n_plots)
+{
+  g_autoptr (GString) names = NULL;
+  g_autofree char *label = NULL;
+  guint n_before;
+
+  g_return_if_fail (QM_IS_LEGEND (self));
+
+  n_before = self->items->len;
+  g_array_prepend_vals (self->spare, self->items->data, n_before);
+  g_array_set_clear_func (self->items, NULL);
+  g_array_set_size (self->items, 0);
+  g_array_set_clear_func (self->items, item_clear);
+  self->n_stayed = 0;
+  names = make_items (self, plots, n_plots);
+  tidy_spare (self);
+  if (self->n_stayed == n_before && self->items->len == n_before)
+    return;
+  /* Translators: names of GPUs. */
+  label = g_strdup_printf (_ ("Legend: %s"), names->str);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
   gtk_widget_queue_resize (GTK_WIDGET (self));
 }
 
@@ -241,7 +329,7 @@ static int
 flow (QmLegend *self,
       int width,
       void (*place) (QmLegend *self,
-                     const Item *item,
+                     Item *item,
                      int x,
                      int y,
                      int line_height,
@@ -270,7 +358,7 @@ flow (QmLegend *self,
         }
       for (guint i = first; i < end && place != NULL; i++)
         {
-          const Item *item = &g_array_index (self->items, Item, i);
+          Item *item = &g_array_index (self->items, Item, i);
 
           place (self, item, x, y, line_height, snapshot);
           x += item->width + ITEM_GAP;
@@ -329,12 +417,10 @@ neutral_theme (void)
 }
 
 static void
-draw_sample (const Item *item, GtkSnapshot *snapshot, int height)
+draw_sample (const Item *item, cairo_t *cr, int height)
 {
   QmPlotTheme theme =
       item->sample == SAMPLE_SERIES ? *qm_theme_current () : neutral_theme ();
-  cairo_t *cr = gtk_snapshot_append_cairo (
-      snapshot, &GRAPHENE_RECT_INIT (0, 0, item->sample_size, height));
 
   cairo_translate (cr, item->sample_size / 2.0, height / 2.0);
   if (item->sample == SAMPLE_LINE)
@@ -349,12 +435,52 @@ draw_sample (const Item *item, GtkSnapshot *snapshot, int height)
   else
     qm_plot_draw_marker (cr, &theme, item->style, item->weight,
                          item->provenance, item->flags);
+}
+
+/* As pixels: paths would be filled anew whenever something near them is drawn.
+ */
+static GskRenderNode *
+new_node (const Item *item, int height, int scale)
+{
+  const int width = item->sample_size;
+  cairo_surface_t *image =
+      cairo_image_surface_create (CAIRO_FORMAT_ARGB32, width * scale,
+                                  height * scale);
+  GskRenderNode *node =
+      gsk_cairo_node_new (&GRAPHENE_RECT_INIT (0, 0, width, height));
+  cairo_t *cr;
+
+  cairo_surface_set_device_scale (image, scale, scale);
+  cr = cairo_create (image);
+  draw_sample (item, cr, height);
   cairo_destroy (cr);
+  cr = gsk_cairo_node_get_draw_context (node);
+  cairo_set_source_surface (cr, image, 0, 0);
+  cairo_paint (cr);
+  cairo_destroy (cr);
+  cairo_surface_destroy (image);
+  return node;
+}
+
+/* The same node stays as long as it looks the same: GTK draws anew what is
+ * drawn with Cairo, unless it is that. */
+static void
+append_sample (Item *item, GtkSnapshot *snapshot, int height, int scale)
+{
+  if (item->node == NULL || item->node_height != height
+      || item->node_scale != scale)
+    {
+      g_clear_pointer (&item->node, gsk_render_node_unref);
+      item->node = new_node (item, height, scale);
+      item->node_height = height;
+      item->node_scale = scale;
+    }
+  gtk_snapshot_append_node (snapshot, item->node);
 }
 
 static void
 place_item (QmLegend *self,
-            const Item *item,
+            Item *item,
             int x,
             int y,
             int line_height,
@@ -375,7 +501,8 @@ place_item (QmLegend *self,
       gtk_snapshot_save (snapshot);
       gtk_snapshot_translate (snapshot,
                               &GRAPHENE_POINT_INIT ((float) at, (float) y));
-      draw_sample (item, snapshot, line_height);
+      append_sample (item, snapshot, line_height,
+                     gtk_widget_get_scale_factor (widget));
       gtk_snapshot_restore (snapshot);
     }
   gtk_style_context_get_color (gtk_widget_get_style_context (widget), &color);
@@ -403,10 +530,12 @@ qm_legend_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
 
   GTK_WIDGET_CLASS (qm_legend_parent_class)->css_changed (widget, change);
 
+  g_array_set_size (self->spare, 0);
   for (guint i = 0; i < self->items->len; i++)
     {
       Item *item = &g_array_index (self->items, Item, i);
 
+      g_clear_pointer (&item->node, gsk_render_node_unref);
       pango_layout_context_changed (item->layout);
       measure_item (item);
     }
@@ -414,9 +543,22 @@ qm_legend_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
 }
 
 static void
+theme_changed_cb (GtkWidget *widget)
+{
+  QmLegend *self = QM_LEGEND (widget);
+
+  g_array_set_size (self->spare, 0);
+  for (guint i = 0; i < self->items->len; i++)
+    g_clear_pointer (&g_array_index (self->items, Item, i).node,
+                     gsk_render_node_unref);
+  gtk_widget_queue_draw (widget);
+}
+
+static void
 qm_legend_finalize (GObject *object)
 {
   g_array_unref (QM_LEGEND (object)->items);
+  g_array_unref (QM_LEGEND (object)->spare);
 
   G_OBJECT_CLASS (qm_legend_parent_class)->finalize (object);
 }
@@ -440,10 +582,10 @@ qm_legend_class_init (QmLegendClass *klass)
 static void
 qm_legend_init (QmLegend *self)
 {
-  self->items = g_array_new (FALSE, FALSE, sizeof (Item));
-  g_array_set_clear_func (self->items, item_clear);
+  self->items = new_items ();
+  self->spare = new_items ();
   gtk_widget_add_css_class (GTK_WIDGET (self), "caption");
-  qm_theme_watch (GTK_WIDGET (self), gtk_widget_queue_draw);
+  qm_theme_watch (GTK_WIDGET (self), theme_changed_cb);
 }
 
 GtkWidget *

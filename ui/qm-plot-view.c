@@ -118,8 +118,8 @@ source_rebuilt_cb (QmPlotView *self, gboolean whole)
 static void
 source_changed_cb (QmPlotView *self, guint part)
 {
-  if (part == QM_PLOT_SOURCE_POINTS)
-    update_label (self);
+  /* What is told of the plot has limits and the recommendation in it. */
+  update_label (self);
   invalidate (self,
               part == QM_PLOT_SOURCE_POINTS ? STAGE_POINTS : STAGE_OVERLAY);
 }

@@ -15,7 +15,8 @@ struct _QmText
 
   char *text;
   PangoLayout *layout;
-  int line_width; /* of all of it in one line; -1: not known */
+  int line_width, line_height; /* of a line for each paragraph; -1: not known */
+  int wrapped_width, wrapped_height; /* when last wrapped; -1: not known */
 };
 
 G_DEFINE_FINAL_TYPE (QmText, qm_text, GTK_TYPE_WIDGET)
@@ -25,7 +26,8 @@ layout_for (QmText *self, int width)
 {
   if (self->layout == NULL)
     {
-      self->line_width = -1;
+      self->line_width = self->line_height = -1;
+      self->wrapped_width = self->wrapped_height = -1;
       self->layout =
           gtk_widget_create_pango_layout (GTK_WIDGET (self), self->text);
       pango_layout_set_wrap (self->layout, PANGO_WRAP_WORD_CHAR);
@@ -34,44 +36,65 @@ layout_for (QmText *self, int width)
   return self->layout;
 }
 
-static int
-line_width (QmText *self)
+/* Measures it without wrapping.  As high as the highest part of each line,
+ * which may be in a font of its own. */
+static void
+measure_lines (QmText *self)
 {
   if (self->layout == NULL || self->line_width < 0)
     pango_layout_get_pixel_size (layout_for (self, -1), &self->line_width,
-                                 NULL);
-  return self->line_width;
+                                 &self->line_height);
+}
+
+/* Another width has Pango shape all of the text anew: asked for only where it
+ * is wrapped at all. */
+static int
+height_for (QmText *self, int width)
+{
+  measure_lines (self);
+  if (self->line_width <= width)
+    return self->line_height;
+  if (self->wrapped_width != width)
+    {
+      pango_layout_get_pixel_size (layout_for (self, width), NULL,
+                                   &self->wrapped_height);
+      self->wrapped_width = width;
+    }
+  return self->wrapped_height;
+}
+
+/* Whether nothing of it is to be at the right of the room that it has. */
+static gboolean
+begins_left (PangoLayout *layout)
+{
+  for (GSList *list = pango_layout_get_lines_readonly (layout); list != NULL;
+       list = list->next)
+    {
+      const PangoLayoutLine *line = list->data;
+
+      if (line->resolved_dir == PANGO_DIRECTION_RTL)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* To be drawn in so much room. */
+static PangoLayout *
+layout_in (QmText *self, int width)
+{
+  PangoLayout *layout;
+
+  measure_lines (self);
+  if (self->line_width > width)
+    return layout_for (self, width);
+  layout = layout_for (self, -1);
+  return begins_left (layout) ? layout : layout_for (self, width);
 }
 
 static GtkSizeRequestMode
 qm_text_get_request_mode (GtkWidget *widget)
 {
   return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
-}
-
-/* Of the text where every paragraph is one line, as high as the highest part of
- * it, which may be in a font of its own. */
-static int
-unwrapped_height (PangoLayout *layout)
-{
-  int height = 0, highest = 0;
-
-  for (GSList *list = pango_layout_get_lines_readonly (layout); list != NULL;
-       list = list->next)
-    {
-      PangoLayoutLine *line = list->data;
-      PangoRectangle extents;
-
-      pango_layout_line_get_extents (line, NULL, &extents);
-      if (line->is_paragraph_start)
-        {
-          height += highest;
-          highest = 0;
-        }
-      highest = MAX (highest, extents.height);
-    }
-  /* As pango_layout_get_pixel_size() rounds. */
-  return PANGO_PIXELS_CEIL (height + highest);
 }
 
 static void
@@ -84,32 +107,29 @@ qm_text_measure (GtkWidget *widget,
                  int *natural_baseline)
 {
   QmText *self = QM_TEXT (widget);
-  PangoLayout *layout;
 
   if (orientation == GTK_ORIENTATION_HORIZONTAL)
     {
       *minimum = MIN_WIDTH;
       *natural = NATURAL_WIDTH;
+      if (for_size < 0)
+        return;
       /* Of a height: GTK 4.18 wants a width at which it does. */
-      if (for_size >= 0)
-        *natural = MAX (NATURAL_WIDTH, line_width (self));
+      measure_lines (self);
+      *natural = MAX (NATURAL_WIDTH, self->line_width);
       return;
     }
-  layout = layout_for (self, for_size < 0 ? NATURAL_WIDTH : for_size);
-  pango_layout_get_pixel_size (layout, NULL, natural);
-  *minimum = *natural;
-  if (for_size >= 0)
-    return;
+  *natural = height_for (self, for_size < 0 ? NATURAL_WIDTH : for_size);
   /* The least of any width: GTK 4.18 gives a line no less than this, whatever
    * the width that it then has. */
-  *minimum = unwrapped_height (layout);
+  *minimum = for_size < 0 ? self->line_height : *natural;
 }
 
 static void
 qm_text_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
   PangoLayout *layout =
-      layout_for (QM_TEXT (widget), gtk_widget_get_width (widget));
+      layout_in (QM_TEXT (widget), gtk_widget_get_width (widget));
   GdkRGBA color;
 
   gtk_style_context_get_color (gtk_widget_get_style_context (widget), &color);

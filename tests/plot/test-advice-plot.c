@@ -215,8 +215,9 @@ test_limits (Setup *setup, gconstpointer unused)
   for (guint i = 0; i < data->n_points; i++)
     g_assert_true (data->points[i].flags & QM_PLOT_POINT_DIMMED);
 
-  /* And no limits at all. */
-  qm_advice_plot_set_limits (plot, -1, NAN, NULL);
+  /* And no limits at all: points are others than before, but not once more. */
+  g_assert_true (qm_advice_plot_set_limits (plot, -1, NAN, NULL));
+  g_assert_false (qm_advice_plot_set_limits (plot, -1, NAN, NULL));
   for (guint i = 0; i < data->n_points; i++)
     g_assert_false (data->points[i].flags & QM_PLOT_POINT_DIMMED);
 }

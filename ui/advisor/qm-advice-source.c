@@ -157,10 +157,11 @@ update_selected (QmAdviceSource *self)
   return TRUE;
 }
 
-static void
+/* Whether points look otherwise. */
+static gboolean
 apply_limits (QmAdviceSource *self)
 {
-  qm_advice_plot_set_limits (
+  return qm_advice_plot_set_limits (
       self->plot, qm_advisor_get_budget_minor (self->advisor),
       qm_advisor_get_deadline_days (self->advisor),
       qm_advisor_get_recommendation (self->advisor, self->topic));
@@ -231,8 +232,10 @@ source_limits_cb (QmAdviceSource *self)
 {
   if (self->plot == NULL)
     return;
-  apply_limits (self);
-  qm_plot_source_changed (QM_PLOT_SOURCE (self), QM_PLOT_SOURCE_POINTS);
+  /* The least moves dim nothing: points stay as they are drawn. */
+  qm_plot_source_changed (QM_PLOT_SOURCE (self), apply_limits (self)
+                                                     ? QM_PLOT_SOURCE_POINTS
+                                                     : QM_PLOT_SOURCE_OVERLAY);
 }
 
 static void

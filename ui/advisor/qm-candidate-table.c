@@ -33,6 +33,17 @@ typedef struct
   const QmPurse *purse;
 } Topic;
 
+/* A cell that shows something.  Every move of a slider asks all of them, which
+ * are thousands: what the list item would say is looked up once, and a cell is
+ * told what changes only. */
+typedef struct
+{
+  GtkListItem *list_item;
+  QmCandidateCell *cell;
+  guint topic, index;
+  gboolean within, recommended;
+} Bound;
+
 struct _QmCandidateTable
 {
   GtkWidget parent_instance;
@@ -47,7 +58,7 @@ struct _QmCandidateTable
   GtkSortListModel *sorted;
   GtkSingleSelection *selection;
   GArray *topics;   /* Topic: what `store` has rows for */
-  GPtrArray *bound; /* GtkListItem with a cell that shows something */
+  GArray *bound;    /* Bound */
   gboolean syncing; /* the selection is being taken over from the advisor */
 
   GtkSorter *sorter;
@@ -115,36 +126,38 @@ compare_items_cb (gconstpointer a, gconstpointer b, gpointer data)
 
 static void
 update_state (QmCandidateTable *self,
-              GtkListItem *list_item,
+              Bound *bound,
               gint64 budget_minor,
-              double deadline_days)
+              double deadline_days,
+              gboolean anew)
 {
-  QmCandidateItem *item = gtk_list_item_get_item (list_item);
-  const QmCandidate *candidate = candidate_of_item (self, item);
+  const Topic *topic = &g_array_index (self->topics, Topic, bound->topic);
+  const QmCandidate *candidate = &topic->candidates[bound->index];
+  gboolean within = qm_candidate_within (candidate, budget_minor, deadline_days)
+                    && !candidate->superseded;
+  gboolean recommended = topic->recommendation->best == (int) bound->index;
 
-  qm_candidate_cell_set_state (
-      QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)),
-      qm_candidate_within (candidate, budget_minor, deadline_days)
-          && !candidate->superseded,
-      topic_of (self, item)->recommendation->best
-          == (int) qm_candidate_item_get_index (item));
+  if (!anew && within == bound->within && recommended == bound->recommended)
+    return;
+  bound->within = within;
+  bound->recommended = recommended;
+  qm_candidate_cell_set_state (bound->cell, within, recommended);
 }
 
 static void
-fill_cell (QmCandidateTable *self, GtkListItem *list_item)
+fill_cell (QmCandidateTable *self, Bound *bound)
 {
-  QmCandidateItem *item = gtk_list_item_get_item (list_item);
-  const QmCandidate *candidate = candidate_of_item (self, item);
+  const Topic *topic = &g_array_index (self->topics, Topic, bound->topic);
+  const QmCandidate *candidate = &topic->candidates[bound->index];
   g_autofree char *what = qm_prose_candidate (candidate);
 
-  qm_candidate_cell_set_candidate (
-      QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)), candidate,
-      topic_of (self, item)->title, topic_of (self, item)->purse,
-      GPOINTER_TO_UINT (
-          g_hash_table_lookup (self->styles, candidate->gpu->id)));
-  qm_column_view_name_row (gtk_list_item_get_child (list_item), what);
-  update_state (self, list_item, qm_advisor_get_budget_minor (self->advisor),
-                qm_advisor_get_deadline_days (self->advisor));
+  qm_candidate_cell_set_candidate (bound->cell, candidate, topic->title,
+                                   topic->purse,
+                                   GPOINTER_TO_UINT (g_hash_table_lookup (
+                                       self->styles, candidate->gpu->id)));
+  qm_column_view_name_row (GTK_WIDGET (bound->cell), what);
+  update_state (self, bound, qm_advisor_get_budget_minor (self->advisor),
+                qm_advisor_get_deadline_days (self->advisor), TRUE);
 }
 
 static void
@@ -163,17 +176,29 @@ bind_candidate_cb (GtkListItemFactory *factory,
                    gpointer data)
 {
   Column *column = data;
+  QmCandidateItem *item = gtk_list_item_get_item (list_item);
+  Bound bound = {
+    .list_item = list_item,
+    .cell = QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)),
+    .topic = qm_candidate_item_get_topic (item),
+    .index = qm_candidate_item_get_index (item),
+  };
 
-  fill_cell (column->table, list_item);
-  g_ptr_array_add (column->table->bound, list_item);
+  fill_cell (column->table, &bound);
+  g_array_append_val (column->table->bound, bound);
 }
 
 static void
 unbind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 {
   Column *column = data;
+  GArray *all = column->table->bound;
+  guint i = 0;
 
-  g_ptr_array_remove_fast (column->table->bound, list_item);
+  while (i < all->len && g_array_index (all, Bound, i).list_item != list_item)
+    i++;
+  if (i < all->len)
+    g_array_remove_index_fast (all, i);
   qm_candidate_cell_set_candidate (QM_CANDIDATE_CELL (
                                        gtk_list_item_get_child (list_item)),
                                    NULL, NULL, NULL, 0);
@@ -245,8 +270,8 @@ table_limits_cb (QmCandidateTable *self)
   double deadline_days = qm_advisor_get_deadline_days (self->advisor);
 
   for (guint i = 0; i < self->bound->len; i++)
-    update_state (self, g_ptr_array_index (self->bound, i), budget_minor,
-                  deadline_days);
+    update_state (self, &g_array_index (self->bound, Bound, i), budget_minor,
+                  deadline_days, FALSE);
 }
 
 static void
@@ -336,7 +361,7 @@ table_rebuilt_cb (QmCandidateTable *self)
   if (same)
     {
       for (guint i = 0; i < self->bound->len; i++)
-        fill_cell (self, g_ptr_array_index (self->bound, i));
+        fill_cell (self, &g_array_index (self->bound, Bound, i));
       gtk_sorter_changed (self->sorter, GTK_SORTER_CHANGE_DIFFERENT);
     }
   else
@@ -420,7 +445,7 @@ qm_candidate_table_finalize (GObject *object)
 
   g_hash_table_unref (self->styles);
   g_array_unref (self->topics);
-  g_ptr_array_unref (self->bound);
+  g_array_unref (self->bound);
 
   G_OBJECT_CLASS (qm_candidate_table_parent_class)->finalize (object);
 }
@@ -497,7 +522,7 @@ qm_candidate_table_init (QmCandidateTable *self)
 
   self->styles = g_hash_table_new (g_str_hash, g_str_equal);
   self->topics = g_array_new (FALSE, FALSE, sizeof (Topic));
-  self->bound = g_ptr_array_new ();
+  self->bound = g_array_new (FALSE, FALSE, sizeof (Bound));
   self->sort = qm_column_sort_new (self->view);
   for (guint i = 0; i < QM_N_COLUMNS; i++)
     add_candidate_column (self, i);

@@ -10,17 +10,22 @@ G_BEGIN_DECLS
 
 #define QM_ADVICE_PLOT_LEGEND_WEIGHTS 5
 
+/* Points that are shown whatever the shortlist: the ends of the frontier, what
+ * is selected, and those of a recommendation. */
+#define QM_ADVICE_PLOT_SHOWN 10
+
 struct _QmAdvicePlot
 {
   QmAdvicePlotKind kind;
   gboolean portfolio;
   gboolean ownership; /* costs are totals */
   const QmAdvice *advice;
-  const QmCandidate *candidates; /* the advice's */
-  GHashTable *shortlist;         /* of QmGpu; NULL: all are shown */
-  QmRecommendation told;         /* what is shown in any case */
-  QmPurse purse;                 /* that costs are told in */
-  double rate;                   /* its major units of a USD without tax */
+  const QmCandidate *candidates;   /* the advice's */
+  GHashTable *shortlist;           /* of QmGpu; NULL: all are shown */
+  QmRecommendation told;           /* what is shown in any case */
+  int shown[QM_ADVICE_PLOT_SHOWN]; /* the points that it was when last looked */
+  QmPurse purse;                   /* that costs are told in */
+  double rate;                     /* its major units of a USD without tax */
   QmPlotData data;
   QmPlotPoint *points;
   QmPlotInterval *x_intervals; /* NULL: all costs are known */

@@ -9,6 +9,7 @@
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
+#include <string.h>
 
 static void
 set_axes (QmAdvicePlot *self, gboolean is_log)
@@ -56,6 +57,7 @@ qm_advice_plot_new (const QmCatalog *catalog,
   self->ownership = qm_advice_counts_ownership (advice);
   self->advice = advice;
   self->candidates = qm_advice_candidates (advice, &n);
+  memset (self->shown, -1, sizeof self->shown);
   self->told = (QmRecommendation){ QM_OUTCOME_NOTHING, -1, -1, -1, -1, -1, -1 };
   self->series = g_array_new (FALSE, FALSE, sizeof (QmPlotSeries));
   self->title = g_strdup (title);
@@ -112,34 +114,71 @@ qm_advice_plot_free (QmAdvicePlot *self)
 
 /* --- Shortlist ----------------------------------------------------------- */
 
-/* Hides what is of no type of the shortlist, but for the ends of the frontier,
- * what the answer tells of, what is selected, and what is there already. */
+/* Both ends of the frontier, what is selected, and what the answer tells of;
+ * -1: there is none. */
 static void
-hide_others (QmAdvicePlot *self)
+find_shown (const QmAdvicePlot *self, int shown[QM_ADVICE_PLOT_SHOWN])
 {
   const guint n = self->data.n_frontier;
-  const int shown[] = { n > 0 ? self->data.frontier[0] : -1,
-                        n > 0 ? self->data.frontier[n - 1] : -1,
-                        self->data.selected,
-                        self->told.best,
-                        self->told.sooner,
-                        self->told.runner_up,
-                        self->told.faster,
-                        self->told.cheaper,
-                        self->told.would_do,
-                        self->told.denied };
+  const int found[QM_ADVICE_PLOT_SHOWN] = {
+    n > 0 ? self->data.frontier[0] : -1,
+    n > 0 ? self->data.frontier[n - 1] : -1,
+    self->data.selected,
+    self->told.best,
+    self->told.sooner,
+    self->told.runner_up,
+    self->told.faster,
+    self->told.cheaper,
+    self->told.would_do,
+    self->told.denied,
+  };
 
-  for (guint i = 0; i < self->data.n_points; i++)
-    {
-      self->points[i].flags &= (guint8) ~QM_PLOT_POINT_HIDDEN;
-      if (self->shortlist != NULL && !self->candidates[i].here
-          && !g_hash_table_contains (self->shortlist, self->candidates[i].gpu))
-        self->points[i].flags |= QM_PLOT_POINT_HIDDEN;
-    }
+  for (guint i = 0; i < QM_ADVICE_PLOT_SHOWN; i++)
+    shown[i] = found[i] < (int) self->data.n_points ? found[i] : -1;
+}
+
+/* Hides a point that is of no type of the shortlist, unless it is there
+ * already.  Returns whether it is hidden. */
+static gboolean
+hide_other (QmAdvicePlot *self, guint i)
+{
+  gboolean hidden =
+      self->shortlist != NULL && !self->candidates[i].here
+      && !g_hash_table_contains (self->shortlist, self->candidates[i].gpu);
+
+  self->points[i].flags &= (guint8) ~QM_PLOT_POINT_HIDDEN;
+  if (hidden)
+    self->points[i].flags |= QM_PLOT_POINT_HIDDEN;
+  return hidden;
+}
+
+/* Hides what is of no type of the shortlist, but for what is shown in any case.
+ * For every move of a slider: looks at none but the points that are that, or
+ * were.  Returns whether others are hidden than before. */
+static gboolean
+hide_others (QmAdvicePlot *self)
+{
+  int shown[QM_ADVICE_PLOT_SHOWN];
+  gboolean changed = FALSE;
+
+  find_shown (self, shown);
   for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
-    if (shown[i] >= 0 && shown[i] < (int) self->data.n_points)
+    if (shown[i] >= 0)
+      changed |= (self->points[shown[i]].flags & QM_PLOT_POINT_HIDDEN) != 0;
+  for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
+    if (self->shown[i] >= 0)
+      hide_other (self, (guint) self->shown[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
+    if (shown[i] >= 0)
       self->points[shown[i]].flags &= (guint8) ~QM_PLOT_POINT_HIDDEN;
-  _qm_advice_plot_choose_legend_weights (self);
+  for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
+    if (self->shown[i] >= 0)
+      changed |=
+          (self->points[self->shown[i]].flags & QM_PLOT_POINT_HIDDEN) != 0;
+  memcpy (self->shown, shown, sizeof shown);
+  if (changed)
+    _qm_advice_plot_choose_legend_weights (self);
+  return changed;
 }
 
 void
@@ -150,7 +189,10 @@ qm_advice_plot_set_shortlist (QmAdvicePlot *self, gboolean shortlist)
   g_clear_pointer (&self->shortlist, g_hash_table_unref);
   if (shortlist)
     self->shortlist = qm_shortlist_new (self->advice);
+  for (guint i = 0; i < self->data.n_points; i++)
+    hide_other (self, i);
   hide_others (self);
+  _qm_advice_plot_choose_legend_weights (self);
 }
 
 /* --- Limits -------------------------------------------------------------- */
@@ -213,13 +255,15 @@ set_deadline_line (QmAdvicePlot *self, double deadline_days)
   self->data.y.limit_label = self->deadline_label;
 }
 
-void
+gboolean
 qm_advice_plot_set_limits (QmAdvicePlot *self,
                            gint64 budget_minor,
                            double deadline_days,
                            const QmRecommendation *recommendation)
 {
-  g_return_if_fail (self != NULL);
+  gboolean changed = FALSE;
+
+  g_return_val_if_fail (self != NULL, FALSE);
 
   for (guint i = 0; i < self->data.n_points; i++)
     {
@@ -229,6 +273,7 @@ qm_advice_plot_set_limits (QmAdvicePlot *self,
                                 deadline_days)
           || self->candidates[i].superseded)
         flags |= QM_PLOT_POINT_DIMMED;
+      changed |= flags != self->points[i].flags;
       self->points[i].flags = flags;
     }
   /* A budget is an overall cost: among experiment costs it has no place. */
@@ -238,7 +283,7 @@ qm_advice_plot_set_limits (QmAdvicePlot *self,
   set_recommended (self, recommendation != NULL ? recommendation->best : -1);
   if (recommendation != NULL)
     self->told = *recommendation;
-  hide_others (self);
+  return hide_others (self) || changed;
 }
 
 /* --- Single points ------------------------------------------------------- */

@@ -37,11 +37,12 @@ QmAdvicePlot *qm_advice_plot_new (const QmCatalog *catalog,
 void qm_advice_plot_free (QmAdvicePlot *plot);
 
 /* Marks what the limits exclude and what is recommended; cheap enough for
- * every move of a slider. */
-void qm_advice_plot_set_limits (QmAdvicePlot *plot,
-                                gint64 budget_minor,
-                                double deadline_days,
-                                const QmRecommendation *recommendation);
+ * every move of a slider.  Returns whether points are others than before, or
+ * look otherwise: else only what is drawn above them does. */
+gboolean qm_advice_plot_set_limits (QmAdvicePlot *plot,
+                                    gint64 budget_minor,
+                                    double deadline_days,
+                                    const QmRecommendation *recommendation);
 
 /* Whether of many types of GPU only a few are shown (qm_shortlist_new()), with
  * both ends of the frontier, what is recommended and the alternatives that are

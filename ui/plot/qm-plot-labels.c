@@ -62,7 +62,7 @@ draw_label (QmPlotOverlay *overlay,
       cairo_fill (cr);
     }
   qm_plot_set_color (cr, style->text, 1);
-  qm_plot_text_show (&overlay->text, cr, box->x + style->pad_x,
+  qm_plot_text_show (overlay->text, cr, box->x + style->pad_x,
                      box->y + style->pad_y);
 }
 
@@ -70,7 +70,7 @@ draw_label (QmPlotOverlay *overlay,
 static void
 measure_label (QmPlotOverlay *overlay, const LabelStyle *style, QmPlotBox *box)
 {
-  qm_plot_text_get_size (&overlay->text, &box->width, &box->height);
+  qm_plot_text_get_size (overlay->text, &box->width, &box->height);
   box->width = ceil (box->width) + 2 * style->pad_x;
   box->height = ceil (box->height) + 2 * style->pad_y;
 }
@@ -127,7 +127,7 @@ draw_limit_label (QmPlotOverlay *overlay, gboolean vertical)
     return;
   at = qm_plot_overlay_limit (overlay, vertical, &beyond);
   label = limit_text (axis, vertical, beyond);
-  qm_plot_text_set (&overlay->text, label, QM_PLOT_FONT_NORMAL,
+  qm_plot_text_set (overlay->text, label, QM_PLOT_FONT_NORMAL,
                     area->width * MAX_LABEL_SHARE);
   measure_label (overlay, &style, &box);
   if (box.width > area->width || box.height > area->height)
@@ -193,7 +193,7 @@ set_recommended_text (QmPlotOverlay *overlay,
     {
       if (labels[i] == NULL || *labels[i] == '\0')
         continue;
-      qm_plot_text_set (&overlay->text, labels[i], QM_PLOT_FONT_STRONG,
+      qm_plot_text_set (overlay->text, labels[i], QM_PLOT_FONT_STRONG,
                         overlay->area.width * 2);
       measure_label (overlay, style, box);
       if (box->width <= overlay->area.width * MAX_RECOMMENDED
@@ -281,8 +281,8 @@ least_box (const QmPlotOverlay *overlay, const char *name)
   /* Bytes that begin a character. */
   for (const char *c = name; *c != '\0' && n < MAX_NAME; c++)
     n += (*c & 0xc0) != 0x80;
-  return (QmPlotBox){ 0, 0, MIN_CHAR_EMS * overlay->text.size * n,
-                      overlay->text.size };
+  return (QmPlotBox){ 0, 0, MIN_CHAR_EMS * overlay->text->size * n,
+                      overlay->text->size };
 }
 
 /* Draws the name beside the point, if it covers nothing there. */
@@ -304,7 +304,7 @@ draw_name (QmPlotOverlay *overlay,
   if (!qm_plot_clutter_find_free (&overlay->clutter, &overlay->area, x, y,
                                   radius, &box))
     return FALSE;
-  qm_plot_text_set (&overlay->text, name, QM_PLOT_FONT_NORMAL,
+  qm_plot_text_set (overlay->text, name, QM_PLOT_FONT_NORMAL,
                     overlay->area.width * 2);
   measure_label (overlay, &style, &box);
   if (!qm_plot_clutter_find_free (&overlay->clutter, &overlay->area, x, y,
@@ -384,9 +384,9 @@ draw_hovered_label (QmPlotOverlay *overlay)
   if (point == NULL || label == NULL || *label == '\0'
       || bounds.width < 4 * LABEL_X || bounds.height < 4 * LABEL_Y)
     return;
-  qm_plot_text_set_lines (&overlay->text, label,
+  qm_plot_text_set_lines (overlay->text, label,
                           MIN (bounds.width - 2 * LABEL_X,
-                               MAX_HOVER_EMS * overlay->text.size));
+                               MAX_HOVER_EMS * overlay->text->size));
   measure_label (overlay, &style, &box);
   qm_plot_clutter_place (&overlay->clutter, &bounds, x, y,
                          qm_plot_overlay_reach (overlay, point) + HOVERED_GAP,

@@ -350,7 +350,8 @@ qm_plot_draw_overlay (cairo_t *cr,
                       const QmPlotTheme *theme,
                       const QmPlotFrame *frame,
                       const QmPlotSpot *spots,
-                      guint n)
+                      guint n,
+                      QmPlotText *text)
 {
   const QmPlotLayout *layout = &frame->layout;
   QmPlotOverlay overlay = { .cr = cr,
@@ -358,6 +359,7 @@ qm_plot_draw_overlay (cairo_t *cr,
                             .theme = theme,
                             .frame = frame,
                             .layout = layout,
+                            .text = text,
                             .spots = spots,
                             .n_spots = n };
 
@@ -366,7 +368,6 @@ qm_plot_draw_overlay (cairo_t *cr,
                    layout->top + QM_PLOT_LABEL_EDGE,
                    layout->right - layout->zero_left - 2 * QM_PLOT_LABEL_EDGE,
                    layout->bottom - layout->top - 2 * QM_PLOT_LABEL_EDGE };
-  qm_plot_text_init (&overlay.text, theme, cr);
   qm_plot_clutter_init (&overlay.clutter, data, theme, layout, spots, n);
   overlay.faint_bars = qm_plot_bars_are_many (data, spots, n);
   cairo_save (cr);
@@ -378,5 +379,4 @@ qm_plot_draw_overlay (cairo_t *cr,
   cairo_restore (cr);
   qm_plot_draw_labels (&overlay);
   qm_plot_clutter_clear (&overlay.clutter);
-  qm_plot_text_clear (&overlay.text);
 }

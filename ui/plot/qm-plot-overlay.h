@@ -23,7 +23,7 @@ typedef struct
   const QmPlotTheme *theme;
   const QmPlotFrame *frame;
   const QmPlotLayout *layout;
-  QmPlotText text;
+  QmPlotText *text;
   QmPlotClutter clutter;
   const QmPlotSpot *spots;
   guint n_spots;

@@ -15,6 +15,7 @@ struct _QmPlotPainter
   QmPlotSpot *order; /* lowest first, as the points were last drawn, or NULL */
   guint n_spots;
   QmPlotSprites *sprites;
+  QmPlotText text; /* of the overlay; without a layout: none yet */
 };
 
 QmPlotPainter *
@@ -41,6 +42,7 @@ qm_plot_painter_reset (QmPlotPainter *painter)
 
   drop_frame (painter);
   g_clear_pointer (&painter->sprites, qm_plot_sprites_free);
+  qm_plot_text_clear (&painter->text);
 }
 
 void
@@ -68,6 +70,19 @@ keep_frame (QmPlotPainter *painter,
   painter->spots =
       qm_plot_spots_find (data, theme, &painter->frame, &painter->n_spots);
   painter->kept = TRUE;
+}
+
+/* Of what the overlay says most stays, or comes again, while a slider moves. */
+static QmPlotText *
+keep_text (QmPlotPainter *painter, cairo_t *cr, const QmPlotTheme *theme)
+{
+  if (!qm_plot_text_suits (&painter->text, cr))
+    {
+      qm_plot_text_clear (&painter->text);
+      qm_plot_text_init (&painter->text, theme, cr);
+      qm_plot_text_keep (&painter->text);
+    }
+  return &painter->text;
 }
 
 void
@@ -99,6 +114,6 @@ qm_plot_painter_draw (QmPlotPainter *painter,
                          painter->n_spots, &painter->sprites);
   if ((layers & QM_PLOT_LAYER_OVERLAY) != 0)
     qm_plot_draw_overlay (cr, data, theme, &painter->frame, painter->order,
-                          painter->n_spots);
+                          painter->n_spots, keep_text (painter, cr, theme));
   cairo_restore (cr);
 }

@@ -153,12 +153,15 @@ void qm_plot_draw_points (cairo_t *cr,
                           const QmPlotSpot *spots,
                           guint n,
                           QmPlotSprites **sprites);
+
+/* Labels are shaped with `text`. */
 void qm_plot_draw_overlay (cairo_t *cr,
                            const QmPlotData *data,
                            const QmPlotTheme *theme,
                            const QmPlotFrame *frame,
                            const QmPlotSpot *spots,
-                           guint n);
+                           guint n,
+                           QmPlotText *text);
 
 /* qm_plot_draw() with a plotting area that begins no further left. */
 void qm_plot_draw_from (cairo_t *cr,

@@ -13,6 +13,10 @@
 #define MAX_BYTES 1024
 #define MAX_LINES 16
 
+/* So many strings are kept, then all are forgotten: names of a frontier come
+ * again, amounts of a budget hardly do. */
+#define MAX_KEPT 64
+
 #define DEFAULT_SIZE 12.0
 #define MIN_SIZE     4.0
 #define MAX_SIZE     200.0
@@ -48,19 +52,25 @@ wants_rounding (cairo_t *cr)
   return matrix.xx < 1.5;
 }
 
+static gboolean
+wants_pixels (cairo_t *cr)
+{
+  return cr == NULL || qm_plot_has_pixels (cairo_get_group_target (cr));
+}
+
 void
 qm_plot_text_init (QmPlotText *text, const QmPlotTheme *theme, cairo_t *cr)
 {
-  gboolean pixels =
-      cr == NULL || qm_plot_has_pixels (cairo_get_group_target (cr));
-
+  text->pixels = wants_pixels (cr);
+  text->rounded = wants_rounding (cr);
+  text->kept = NULL;
   text->size = theme->font_size >= MIN_SIZE && theme->font_size <= MAX_SIZE
                    ? theme->font_size
                    : DEFAULT_SIZE;
   text->context =
       pango_font_map_create_context (pango_cairo_font_map_get_default ());
-  pango_context_set_round_glyph_positions (text->context, wants_rounding (cr));
-  set_font_options (text->context, pixels);
+  pango_context_set_round_glyph_positions (text->context, text->rounded);
+  set_font_options (text->context, text->pixels);
   {
     g_autoptr (PangoFontDescription) font = pango_font_description_new ();
 
@@ -77,8 +87,54 @@ qm_plot_text_init (QmPlotText *text, const QmPlotTheme *theme, cairo_t *cr)
 void
 qm_plot_text_clear (QmPlotText *text)
 {
+  g_clear_pointer (&text->kept, g_hash_table_unref);
   g_clear_object (&text->layout);
   g_clear_object (&text->context);
+}
+
+void
+qm_plot_text_keep (QmPlotText *text)
+{
+  text->kept =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_object_unref);
+}
+
+gboolean
+qm_plot_text_suits (const QmPlotText *text, cairo_t *cr)
+{
+  return text->layout != NULL && text->pixels == wants_pixels (cr)
+         && text->rounded == wants_rounding (cr);
+}
+
+/* What is kept must not change any more. */
+static void
+renew_layout (QmPlotText *text)
+{
+  g_object_unref (text->layout);
+  text->layout = pango_layout_new (text->context);
+  text->font = QM_PLOT_FONT_NORMAL;
+}
+
+/* Takes up the layout of a string that is kept, or a new one to be kept for it.
+ * Returns whether it is set already. */
+static gboolean
+take_kept (QmPlotText *text, const char *string, QmPlotFont font, int width)
+{
+  g_autofree char *key = g_strdup_printf ("%d %d %s", (int) font, width,
+                                          string != NULL ? string : "");
+  PangoLayout *layout = g_hash_table_lookup (text->kept, key);
+
+  if (layout != NULL)
+    {
+      g_set_object (&text->layout, layout);
+      return TRUE;
+    }
+  if (g_hash_table_size (text->kept) >= MAX_KEPT)
+    g_hash_table_remove_all (text->kept);
+  renew_layout (text);
+  g_hash_table_insert (text->kept, g_steal_pointer (&key),
+                       g_object_ref (text->layout));
+  return FALSE;
 }
 
 static void
@@ -148,13 +204,17 @@ qm_plot_text_set (QmPlotText *text,
                   QmPlotFont font,
                   double max_width)
 {
+  int width = pango_width (max_width);
+
+  if (text->kept != NULL && take_kept (text, string, font, width))
+    return;
   set_font (text, font);
   pango_layout_set_attributes (text->layout, NULL);
   pango_layout_set_single_paragraph_mode (text->layout, TRUE);
   pango_layout_set_ellipsize (text->layout, max_width < 0
                                                 ? PANGO_ELLIPSIZE_NONE
                                                 : PANGO_ELLIPSIZE_END);
-  pango_layout_set_width (text->layout, pango_width (max_width));
+  pango_layout_set_width (text->layout, width);
   set_string (text, string, FALSE);
 }
 
@@ -164,6 +224,8 @@ qm_plot_text_set_lines (QmPlotText *text, const char *string, double max_width)
   g_autoptr (PangoAttrList) attributes = pango_attr_list_new ();
   PangoAttribute *bold = pango_attr_weight_new (PANGO_WEIGHT_BOLD);
 
+  if (text->kept != NULL)
+    renew_layout (text);
   set_font (text, QM_PLOT_FONT_NORMAL);
   pango_layout_set_single_paragraph_mode (text->layout, FALSE);
   pango_layout_set_ellipsize (text->layout, PANGO_ELLIPSIZE_NONE);

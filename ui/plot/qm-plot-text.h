@@ -16,19 +16,29 @@ typedef enum
   QM_PLOT_FONT_TITLE
 } QmPlotFont;
 
-/* One Pango layout, used for one string after the other. */
+/* One Pango layout, used for one string after the other; or one a string, where
+ * they are kept. */
 typedef struct
 {
   PangoContext *context;
-  PangoLayout *layout;
-  double size; /* of tick labels, in user units */
+  PangoLayout *layout; /* of what was taken up */
+  GHashTable *kept;    /* string, font and width -> PangoLayout; NULL: none */
+  double size;         /* of tick labels, in user units */
   QmPlotFont font;
+  gboolean pixels, rounded; /* how outlines and advances are */
 } QmPlotText;
 
 /* Text to draw on `cr`, or where that is NULL to measure. */
 void
 qm_plot_text_init (QmPlotText *text, const QmPlotTheme *theme, cairo_t *cr);
 void qm_plot_text_clear (QmPlotText *text);
+
+/* From now on keeps what has been shaped of one line, for text that is drawn
+ * again and again: shaping a name takes longer than drawing it. */
+void qm_plot_text_keep (QmPlotText *text);
+
+/* Whether it is laid out as for `cr`.  Of the theme it knows nothing. */
+gboolean qm_plot_text_suits (const QmPlotText *text, cairo_t *cr);
 
 /* Takes up a string on one line that is no wider than `max_width` (negative:
  * any width); NULL is like "". */

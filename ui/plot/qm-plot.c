@@ -79,7 +79,13 @@ draw_layers (cairo_t *cr,
   if (layers & QM_PLOT_LAYER_POINTS)
     qm_plot_draw_points (cr, data, theme, frame, spots, n_spots, NULL);
   if (layers & QM_PLOT_LAYER_OVERLAY)
-    qm_plot_draw_overlay (cr, data, theme, frame, spots, n_spots);
+    {
+      QmPlotText text;
+
+      qm_plot_text_init (&text, theme, cr);
+      qm_plot_draw_overlay (cr, data, theme, frame, spots, n_spots, &text);
+      qm_plot_text_clear (&text);
+    }
 }
 
 gboolean
