@@ -54,6 +54,13 @@ expect_same (QmPlotPainter *painter,
   cairo_surface_destroy (once);
 }
 
+/* Not one of the outer points, by which the axes go. */
+static gboolean
+is_inner (const QmPlotPoint *point)
+{
+  return point->x > 2e3 && point->x < 5e4 && point->y > 2 && point->y < 50;
+}
+
 /* What changes while a slider moves. */
 static void
 test_moves (void)
@@ -69,6 +76,9 @@ test_moves (void)
       for (guint i = 0; i < fixture->points->len; i++)
         if (i % (move + 2) == 0)
           points[i].flags ^= QM_PLOT_POINT_DIMMED;
+      for (guint i = 0; i < fixture->points->len; i++)
+        if (i % 3 == move % 3 && is_inner (&points[i]))
+          points[i].flags ^= QM_PLOT_POINT_HIDDEN;
       fixture->data.recommended = (int) move * 31;
       fixture->data.selected = (int) move * 17;
       fixture->data.hovered = (int) move * 11;

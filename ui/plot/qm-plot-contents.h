@@ -9,16 +9,23 @@
 
 G_BEGIN_DECLS
 
-/* Whether a point can be drawn at all. */
+/* Whether a point has a place on the axes. */
 static inline gboolean
-qm_plot_point_drawable (const QmPlotData *data, const QmPlotPoint *point)
+qm_plot_point_placed (const QmPlotData *data, const QmPlotPoint *point)
 {
-  return !(point->flags & QM_PLOT_POINT_HIDDEN)
-         && ABS (point->x) <= QM_PLOT_VALUE_MAX
+  return ABS (point->x) <= QM_PLOT_VALUE_MAX
          && ABS (point->y) <= QM_PLOT_VALUE_MAX
          && (!data->x.log || point->x >= QM_PLOT_VALUE_MIN
              || (data->x.zero && point->x == 0))
          && (!data->y.log || point->y >= QM_PLOT_VALUE_MIN);
+}
+
+/* Whether it can be drawn, and is to be. */
+static inline gboolean
+qm_plot_point_drawable (const QmPlotData *data, const QmPlotPoint *point)
+{
+  return !(point->flags & QM_PLOT_POINT_HIDDEN)
+         && qm_plot_point_placed (data, point);
 }
 
 /* The interval of a point along an axis, one of x_intervals and y_intervals;

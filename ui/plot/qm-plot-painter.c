@@ -13,7 +13,7 @@ struct _QmPlotPainter
   QmPlotFrame frame;
   QmPlotSpot *spots; /* as they come */
   QmPlotSpot *order; /* lowest first, as the points were last drawn, or NULL */
-  guint n_spots;
+  guint n_spots, n_order;
   QmPlotSprites *sprites;
   QmPlotText text; /* of the overlay; without a layout: none yet */
 };
@@ -100,20 +100,20 @@ qm_plot_painter_draw (QmPlotPainter *painter,
   if (!qm_plot_begin (cr, &width, &height))
     return;
   keep_frame (painter, data, width, height, theme);
-  /* Dimming changes which point lies above which. */
+  /* Dimming changes which point lies above which, and some may be hidden. */
   if ((layers & QM_PLOT_LAYER_POINTS) != 0)
     g_clear_pointer (&painter->order, g_free);
   if (painter->order == NULL
       && (layers & (QM_PLOT_LAYER_POINTS | QM_PLOT_LAYER_OVERLAY)) != 0)
-    painter->order =
-        qm_plot_spots_sort (data, painter->spots, painter->n_spots);
+    painter->order = qm_plot_spots_sort (data, painter->spots, painter->n_spots,
+                                         &painter->n_order);
   if ((layers & QM_PLOT_LAYER_FRAME) != 0)
     qm_plot_draw_frame (cr, data, theme, &painter->frame);
   if ((layers & QM_PLOT_LAYER_POINTS) != 0)
     qm_plot_draw_points (cr, data, theme, &painter->frame, painter->order,
-                         painter->n_spots, &painter->sprites);
+                         painter->n_order, &painter->sprites);
   if ((layers & QM_PLOT_LAYER_OVERLAY) != 0)
     qm_plot_draw_overlay (cr, data, theme, &painter->frame, painter->order,
-                          painter->n_spots, keep_text (painter, cr, theme));
+                          painter->n_order, keep_text (painter, cr, theme));
   cairo_restore (cr);
 }

@@ -89,19 +89,30 @@ in_sight (const QmPlotLayout *layout, double x, double y, double reach)
          && y >= layout->top - reach && y <= layout->bottom + reach;
 }
 
+/* The rank of a point that is hidden: after all others, where none counts. */
+#define HIDDEN QM_PLOT_N_RANKS
+
 /* Sorts by counting: there are few ranks and many points. */
 QmPlotSpot *
-qm_plot_spots_sort (const QmPlotData *data, const QmPlotSpot *spots, guint n)
+qm_plot_spots_sort (const QmPlotData *data,
+                    const QmPlotSpot *spots,
+                    guint n,
+                    guint *n_sorted)
 {
-  guint first[QM_PLOT_N_RANKS + 1] = { 0 };
+  guint first[QM_PLOT_N_RANKS + 2] = { 0 };
   g_autofree guint16 *ranks = g_new (guint16, n);
   QmPlotSpot *sorted = g_new (QmPlotSpot, MAX (n, 1));
 
   for (guint i = 0; i < n; i++)
     {
-      ranks[i] = (guint16) qm_plot_point_rank (&data->points[spots[i].index]);
+      const QmPlotPoint *point = &data->points[spots[i].index];
+
+      ranks[i] = point->flags & QM_PLOT_POINT_HIDDEN
+                     ? HIDDEN
+                     : (guint16) qm_plot_point_rank (point);
       first[ranks[i] + 1]++;
     }
+  *n_sorted = n - first[HIDDEN + 1];
   for (guint i = 1; i < G_N_ELEMENTS (first); i++)
     first[i] += first[i - 1];
   for (guint i = 0; i < n; i++)
@@ -128,7 +139,7 @@ qm_plot_spots_find (const QmPlotData *data,
       double x;
       double y;
 
-      if (!qm_plot_point_drawable (data, point))
+      if (!qm_plot_point_placed (data, point))
         continue;
       qm_plot_project (&projection, point->x, point->y, &x, &y);
       if (in_sight (layout, x, y, reach))
@@ -146,7 +157,7 @@ qm_plot_spots_new (const QmPlotData *data,
 {
   g_autofree QmPlotSpot *spots = qm_plot_spots_find (data, theme, frame, n);
 
-  return qm_plot_spots_sort (data, spots, *n);
+  return qm_plot_spots_sort (data, spots, *n, n);
 }
 
 /* Points that are drawn into one image, with what they do not share left

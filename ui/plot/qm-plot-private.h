@@ -78,15 +78,19 @@ guint qm_plot_point_rank (const QmPlotPoint *point);
 
 #define QM_PLOT_N_RANKS (4 * (QM_PLOT_WEIGHT_MAX + 1))
 
-/* All visible points, as they come.  (transfer full) */
+/* All points in sight, as they come; those that are hidden, too, which a move
+ * of a slider may show.  (transfer full) */
 QmPlotSpot *qm_plot_spots_find (const QmPlotData *data,
                                 const QmPlotTheme *theme,
                                 const QmPlotFrame *frame,
                                 guint *n);
 
-/* The same points, lowest first.  (transfer full) */
-QmPlotSpot *
-qm_plot_spots_sort (const QmPlotData *data, const QmPlotSpot *spots, guint n);
+/* Those of the points that are not hidden, lowest first, and how many they are.
+ * (transfer full) */
+QmPlotSpot *qm_plot_spots_sort (const QmPlotData *data,
+                                const QmPlotSpot *spots,
+                                guint n,
+                                guint *n_sorted);
 
 /* All visible points, lowest first.  (transfer full) */
 QmPlotSpot *qm_plot_spots_new (const QmPlotData *data,
