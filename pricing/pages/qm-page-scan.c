@@ -497,7 +497,8 @@ qm_page_scan_one (const xmlNode *node, gint64 *micros, char currency[4])
 
   for (guint i = 0; i < found->len; i++)
     {
-      const QmScannedAmount *amount = (const QmScannedAmount *) found->data + i;
+      const QmScannedAmount *amount =
+          &g_array_index (found, QmScannedAmount, i);
 
       if (amount->negative
           || (best != NULL && best->sign[0] != '\0' && amount->sign[0] == '\0'))

@@ -96,7 +96,7 @@ has_one_amount (const xmlNode *node)
   g_autofree char *run = qm_page_scan_run (node, RUN_MAX);
   g_autofree char *line = NULL;
   g_autoptr (GArray) found = qm_page_scan (run, &line);
-  const QmScannedAmount *amounts = (const QmScannedAmount *) found->data;
+  const QmScannedAmount *amounts = (const void *) found->data;
   const QmScannedAmount *first = NULL;
 
   for (guint i = 0; i < found->len; i++)
@@ -181,7 +181,7 @@ add_amount (Seer *seer,
 static void
 share_sign (GArray *found)
 {
-  QmScannedAmount *amounts = (QmScannedAmount *) found->data;
+  QmScannedAmount *amounts = (void *) found->data;
   guint first = 0;
 
   while (first < found->len && amounts[first].sign[0] == '\0')
@@ -235,7 +235,7 @@ end_run (Seer *seer)
       return;
     }
   found = qm_page_scan (seer->run->str, &line);
-  amounts = (const QmScannedAmount *) found->data;
+  amounts = (const void *) found->data;
   rest = strlen (line);
   for (guint i = 0; i < found->len; i++)
     rest -= amounts[i].end - amounts[i].start;
@@ -422,7 +422,7 @@ mark_cards (Seer *seer)
 {
   g_autoptr (GHashTable) cards =
       g_hash_table_new_full (card_hash, card_equal, g_free, NULL);
-  QmSeenAmount *seen = (QmSeenAmount *) seer->page->seen->data;
+  QmSeenAmount *seen = (void *) seer->page->seen->data;
   const guint n = seer->page->seen->len;
 
   for (guint i = 0; i < n; i++)
