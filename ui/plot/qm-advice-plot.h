@@ -25,8 +25,9 @@ typedef struct _QmAdvicePlot QmAdvicePlot;
 
 /* `advice` must outlive the plot.  Costs are told in the currency of `purse`,
  * with tax where its amounts contain it; NULL: USD without tax.  GPU series
- * take their style from the order of the catalog's GPUs that have measurements,
- * so that a GPU looks the same in every plot.  (transfer full) */
+ * take their style from the catalog's order, those that have measurements
+ * first, so that a GPU looks the same in every plot, and no other one so.
+ * (transfer full) */
 QmAdvicePlot *qm_advice_plot_new (const QmCatalog *catalog,
                                   const QmAdvice *advice,
                                   QmAdvicePlotKind kind,
