@@ -66,8 +66,8 @@ typedef struct
   guint weight;      /* the greatest */
   guint zero_weight; /* likewise, of those that `n_zero` counts */
   guint provenances; /* 1 << QmPlotProvenance for each that occurs */
-  gboolean crossed; /* some are */
-  gboolean grey;    /* some are */
+  gboolean crossed;  /* some are */
+  gboolean grey;     /* some are */
 } QmPlotContents;
 
 void qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data);
