@@ -7,6 +7,7 @@ A row of a table of words is a list, what its words tell (or nothing), and words
   QM_EACH_ONE(W)      W ("word", TELLS) for each word,
   QM_ROWS_ONE(W)      W ("word|word", TELLS) for all words that tell the same,
   QM_WORDS_ONE        "word|word", all of a list that tells nothing,
+  QM_SPACED_ONE       "word word", the same where no word has a space,
 
 in the order of the table.  A row of a table of thresholds is a name, a whole number
 and what it decides; of it comes QM_NAME."""
@@ -79,6 +80,8 @@ def write_lists(rows):
         if (name, '') in lists:
             words = '|'.join(lists[name, ''])
             yield f'#define QM_WORDS_{macro} "{words}"'
+            if ' ' not in words:
+                yield f'#define QM_SPACED_{macro} "{words.replace("|", " ")}"'
 
 
 def main():
