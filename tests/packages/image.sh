@@ -38,9 +38,13 @@ if ! "$engine" image inspect "$base" >/dev/null 2>&1 &&
   rm -rf "$root"
 fi
 
-"$engine" build --quiet --tag qm-bench --build-arg "ARCHIVE=${archive##*/}" \
+"$engine" build --quiet --network none --tag qm-bench --build-arg "ARCHIVE=${archive##*/}" \
   --build-arg "BASE=$base" --file data/packages/Containerfile build-packages >&2
-run() { "$engine" run --rm --network none qm-bench "$@"; }
+# Limits that a machine which is itself virtual may set, too.
+run() {
+  "$engine" run --rm --network none --ulimit nofile=1024:1024 \
+    --ulimit nproc=1024:1024 qm-bench "$@"
+}
 run --version >&2
 run devices >&2
 run plan --model pythia-1b --gpu rtx4090 | tail -n 1 >&2
