@@ -44,9 +44,7 @@ typedef struct Question
   const QmBenchOptions *ways;   /* NULL: none are named */
   QmLinkTimes links;            /* of --links; of no ranks without it */
   const char *between;          /* machines, of which options has how many */
-  /* The same with the fastest settings; NULL: those are asked for. */
-  QmPlaces *free;
-  QmPlacesOptions free_options; /* that it looks for */
+  QmPlaces *free; /* with the fastest settings; NULL: those are asked for */
 } Question;
 
 static QmStatus
@@ -500,15 +498,14 @@ begin_free (Question *question,
             size_t n,
             QmError *error)
 {
-  QmPlacesOptions *options = &question->free_options;
+  QmPlacesOptions options = question->options;
 
-  *options = question->options;
-  if (options->micro_batch == 0
-      && (question->ways != NULL || !options->checkpoint))
+  if (options.micro_batch == 0
+      && (question->ways != NULL || !options.checkpoint))
     return QM_OK;
-  options->checkpoint = false;
-  options->micro_batch = 0;
-  return qm_places_new (options, architectures, n, &question->free, error);
+  options.checkpoint = false;
+  options.micro_batch = 0;
+  return qm_places_new (&options, architectures, n, &question->free, error);
 }
 
 /* In every place, at the level of the options. */

@@ -12,9 +12,9 @@
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
 #include "pricing/advice/qm-ownership.h"
+#include "pricing/advice/qm-question.h"
 #include "pricing/qm-format.h"
 #include "ui/machine/qm-elsewhere.h"
-#include "ui/qm-catalog-keeper.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

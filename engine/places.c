@@ -43,7 +43,7 @@ typedef struct Need
 
 struct QmPlaces
 {
-  const QmPlacesOptions *options;
+  QmPlacesOptions options;
   bool naive;
   /* The first two divide and offload nothing, the second with checkpointing;
      naive settings have the first alone. */
@@ -123,13 +123,13 @@ list_ways (QmPlaces *places)
   for (size_t i = 0; i < n; i++)
     if (places->naive
         || (all[i].methods != 0
-            && (places->options->level->own || !all[i].offload
+            && (places->options.level->own || !all[i].offload
                 || (all[i].sharding != QM_SHARDING_FSDP_2
                     && all[i].sharding != QM_SHARDING_FSDP_3))))
       {
         places->ways[places->n_ways] = all[i];
         places->ways[places->n_ways++].methods =
-            qm_level_methods (places->options->level);
+            qm_level_methods (places->options.level);
       }
 }
 
@@ -146,7 +146,7 @@ qm_places_new (const QmPlacesOptions *options,
   if (new == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  new->options = options;
+  new->options = *options;
   new->naive = strcmp (options->level->name, "naive") == 0;
   list_ways (new);
   for (size_t i = 0; i < n; i++)
@@ -176,7 +176,7 @@ qm_places_free (QmPlaces *places)
 static int64_t
 micro_batch_at (const QmPlaces *places, int at)
 {
-  int64_t asked = places->options->micro_batch;
+  int64_t asked = places->options.micro_batch;
 
   return asked > 0 ? asked : INT64_C (1) << at;
 }
@@ -191,7 +191,7 @@ options_of (const QmPlaces *places, size_t way, int at)
                           .methods = config->methods,
                           .checkpoint = config->checkpoint,
                           .loss_rows =
-                              qm_level_loss_rows (places->options->level->name),
+                              qm_level_loss_rows (places->options.level->name),
                           .sharding = config->sharding,
                           .offload = config->offload };
 }
@@ -220,7 +220,7 @@ plan_need (QmPlaces *places, size_t way, int at, Need **need, QmError *error)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
   status = qm_plan_new_from (qm_way_plans_bases (places->ranked),
-                             places->options->config, places->options->recipe,
+                             places->options.config, places->options.recipe,
                              &options, &plan, error);
   if (status == QM_STATUS_UNSUPPORTED && options.micro_batch > 1)
     {
@@ -244,8 +244,7 @@ plan_need (QmPlaces *places, size_t way, int at, Need **need, QmError *error)
 static uint64_t
 machines_of (const QmPlaces *places)
 {
-  return places->options->machines > 1 ? (uint64_t) places->options->machines
-                                       : 1;
+  return places->options.machines > 1 ? (uint64_t) places->options.machines : 1;
 }
 
 /* Predicts a way of one GPU at a micro-batch; what does not depend on how many
@@ -258,9 +257,9 @@ predict_alone (const Search *search, Need *need, QmError *error)
   if (need->gpu != search->gpu)
     {
       need->gpu = NULL;
-      status = qm_predict_alone (need->work, &search->speeds,
-                                 search->places->options->level, &need->alone,
-                                 error);
+      status =
+          qm_predict_alone (need->work, &search->speeds,
+                            search->places->options.level, &need->alone, error);
     }
   if (status == QM_OK)
     need->gpu = search->gpu;
@@ -301,7 +300,7 @@ host_bytes_of (const Search *search,
   int gpus = search->speeds.gpus;
   double bytes;
 
-  if (places->options->level->own || !way->offload)
+  if (places->options.level->own || !way->offload)
     return memory->host * (uint64_t) gpus / machines_of (places);
   bytes = 1.5 * fmax (4 * gpus, 16) * need->work->parameters;
   return (uint64_t) bytes / machines_of (places);
@@ -313,19 +312,19 @@ static double
 cost_of (const Search *search, size_t way, double seconds)
 {
   const QmSearchConfig *config = &search->places->ways[way];
+  bool own = search->places->options.level->own;
 
   if (config->offload)
     return seconds / WORTH_OFFLOADING;
-  return config->sharding != QM_SHARDING_NONE
-             ? seconds / worth_dividing[search->places->options->level->own]
-             : seconds;
+  return config->sharding != QM_SHARDING_NONE ? seconds / worth_dividing[own]
+                                              : seconds;
 }
 
 /* Whether a way is one of those that are looked at here. */
 static bool
 takes (const Search *search, size_t way, bool checkpoint, bool offload)
 {
-  const QmPlacesOptions *options = search->places->options;
+  const QmPlacesOptions *options = &search->places->options;
   const QmSearchConfig *config = &search->places->ways[way];
 
   return config->checkpoint == checkpoint && (!config->offload || offload)
@@ -367,7 +366,7 @@ add_candidates (Search *search,
         i, at,
         cost_of (search, i,
                  qm_least_step (&work, &need->alone, way, &search->exchange,
-                                places->options->level))
+                                places->options.level))
       };
     }
   return QM_OK;
@@ -378,7 +377,7 @@ add_candidates (Search *search,
 static QmStatus
 list_candidates (Search *search, bool offload, QmError *error)
 {
-  const QmPlacesOptions *options = search->places->options;
+  const QmPlacesOptions *options = &search->places->options;
   QmStatus status = QM_OK;
 
   search->n = 0;
@@ -432,7 +431,7 @@ take (Search *search,
 static QmStatus
 try_alone (Search *search, const Candidate *candidate, QmError *error)
 {
-  uint64_t limit = search->places->options->host_bytes;
+  uint64_t limit = search->places->options.host_bytes;
   const QmMemory *memory;
   Need *need;
   QmPrediction prediction;
@@ -452,7 +451,7 @@ try_alone (Search *search, const Candidate *candidate, QmError *error)
   prediction = need->alone;
   work = work_of (search, need, candidate->at);
   status = qm_predict_step (&work, &search->speeds,
-                            search->places->options->level, &prediction, error);
+                            search->places->options.level, &prediction, error);
   if (status == QM_OK
       && cost_of (search, candidate->way, prediction.step) < search->cost)
     take (search, candidate, memory, &prediction);
@@ -486,17 +485,17 @@ find_ranked (Search *search,
   QmPlanOptions options = options_of (places, candidate->way, candidate->at);
 
   options.ranks = search->speeds.gpus;
-  options.host_bytes = places->options->host_bytes * machines_of (places)
+  options.host_bytes = places->options.host_bytes * machines_of (places)
                        / (uint64_t) options.ranks;
   return qm_way_plans_find (places->ranked, search->target, &options, bytes,
-                            &search->exchange, places->options->level, ranked,
+                            &search->exchange, places->options.level, ranked,
                             error);
 }
 
 static QmStatus
 try_ranks (Search *search, const Candidate *candidate, QmError *error)
 {
-  uint64_t limit = search->places->options->host_bytes;
+  uint64_t limit = search->places->options.host_bytes;
   QmWayFound ranked;
   QmStatus status =
       find_ranked (search, candidate, search->bytes, &ranked, error);
@@ -583,7 +582,7 @@ note_smallest (Search *search, QmError *error)
       uint64_t bytes;
       Need *need;
 
-      if ((places->options->checkpoint && !checkpoint)
+      if ((places->options.checkpoint && !checkpoint)
           || !takes (search, i, checkpoint, true))
         continue;
       status = plan_need (search->places, checkpoint ? 1 : 0, 0, &need, error);
@@ -647,25 +646,25 @@ qm_places_find (QmPlaces *places,
   QmStatus status;
 
   memset (found, 0, sizeof *found);
-  status = refuse (places->options, gpu, gpus * machines, error);
+  status = refuse (&places->options, gpu, gpus * machines, error);
   if (status == QM_OK)
-    status = qm_speeds_of_gpu (places->options->calibration, gpu, gpus, link,
+    status = qm_speeds_of_gpu (places->options.calibration, gpu, gpus, link,
                                &search.speeds, error);
   if (status != QM_OK)
     return status;
   if (machines > 1)
-    qm_speeds_join (&search.speeds, machines, places->options->network,
-                    places->options->adapters);
+    qm_speeds_join (&search.speeds, machines, places->options.network,
+                    places->options.adapters);
   found->measured = search.speeds.measured;
   gpus *= machines;
-  search.share = (places->options->recipe->batch_size + gpus - 1) / gpus;
+  search.share = (places->options.recipe->batch_size + gpus - 1) / gpus;
   search.target = target_of (places, search.speeds.architecture);
   if (search.target == places->n_targets)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "nothing was planned for compute capability %d",
                          search.speeds.architecture);
   search.exchange =
-      qm_exchange_of (&search.speeds, places->options->level, NULL);
+      qm_exchange_of (&search.speeds, places->options.level, NULL);
   lanes = search.speeds.host.copies > 0;
   status = try_ways (&search, lanes, error);
   /* Where the lanes to the host are not known, that is the reason. */

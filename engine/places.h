@@ -46,8 +46,9 @@ typedef struct QmPlacesOptions
 
 typedef struct QmPlaces QmPlaces;
 
-/* `options` and what they point to outlive it.  Only GPUs of the architectures
- * that are listed can be asked for. */
+/* `options` are copied; what they point to (configuration, recipe, calibration,
+ * level, network) is not, and has to stay as it is until qm_places_free(). Only
+ * GPUs of the architectures that are listed can be asked for. */
 QmStatus qm_places_new (const QmPlacesOptions *options,
                         const int *architectures,
                         size_t n,

@@ -8,9 +8,23 @@
 #include <string.h>
 
 void
+qm_csv_quote (GString *csv, const char *text)
+{
+  g_string_append_c (csv, '"');
+  for (; *text != '\0'; text++)
+    {
+      if (*text == '"')
+        g_string_append_c (csv, '"');
+      g_string_append_c (csv, *text);
+    }
+  g_string_append_c (csv, '"');
+}
+
+void
 qm_csv_add_text (GString *csv, const char *text)
 {
   gsize length = text != NULL ? strlen (text) : 0;
+  gsize begin = csv->len;
   gboolean live = length > 0 && strchr ("=+-@\t\r'", *text) != NULL;
 
   /* Readers try all these as delimiters, and leave spaces at an end out. */
@@ -22,14 +36,10 @@ qm_csv_add_text (GString *csv, const char *text)
       qm_csv_add_written (csv, text);
       return;
     }
-  g_string_append (csv, live ? "\"'" : "\"");
-  for (const char *c = text; *c != '\0'; c++)
-    {
-      if (*c == '"')
-        g_string_append_c (csv, '"');
-      g_string_append_c (csv, *c);
-    }
-  g_string_append (csv, "\",");
+  qm_csv_quote (csv, text);
+  if (live)
+    g_string_insert_c (csv, (gssize) begin + 1, '\'');
+  g_string_append_c (csv, ',');
 }
 
 void

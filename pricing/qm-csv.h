@@ -23,6 +23,10 @@ void qm_csv_add_number (GString *csv, const char *format, double value);
  * day; NULL is empty. */
 void qm_csv_add_written (GString *csv, const char *text);
 
+/* Appends the text alone, in quotes and otherwise as it is: a part of a table
+ * that is written for our own readers, with a delimiter of its own. */
+void qm_csv_quote (GString *csv, const char *text);
+
 /* Ends the row, of one cell at least. */
 void qm_csv_end_row (GString *csv);
 

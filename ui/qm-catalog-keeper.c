@@ -204,15 +204,3 @@ static void
 qm_catalog_keeper_init (QmCatalogKeeper *self)
 {
 }
-
-GStrv
-qm_catalog_list_models (const QmCatalog *catalog)
-{
-  g_autoptr (GStrvBuilder) ids = g_strv_builder_new ();
-  size_t n;
-  const QmModel *models = qm_catalog_models (catalog, &n);
-
-  for (size_t i = 0; i < n; i++)
-    g_strv_builder_add (ids, models[i].id);
-  return g_strv_builder_end (ids);
-}

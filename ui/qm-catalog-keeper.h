@@ -47,7 +47,4 @@ void qm_catalog_keeper_take (QmCatalogKeeper *self, QmCatalog *catalog);
  * long as who asks has a reference of it.  (transfer none) */
 const QmCatalog *qm_catalog_keeper_get (QmCatalogKeeper *self);
 
-/* The ids of all models of a catalog, in its order.  (transfer full) */
-GStrv qm_catalog_list_models (const QmCatalog *catalog);
-
 G_END_DECLS

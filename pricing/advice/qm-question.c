@@ -141,6 +141,18 @@ qm_question_add_use (QmQuestion *question,
   g_array_append_val (question->uses, use);
 }
 
+GStrv
+qm_catalog_list_models (const QmCatalog *catalog)
+{
+  g_autoptr (GStrvBuilder) ids = g_strv_builder_new ();
+  size_t n;
+  const QmModel *models = qm_catalog_models (catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    g_strv_builder_add (ids, models[i].id);
+  return g_strv_builder_end (ids);
+}
+
 QmQuestion *
 qm_question_new (void)
 {

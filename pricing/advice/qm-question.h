@@ -168,6 +168,10 @@ typedef struct
 /* A question with every default and no model. */
 QmQuestion *qm_question_new (void);
 
+/* The ids of all models that may be asked about, in the order of the catalog.
+ * (transfer full) */
+GStrv qm_catalog_list_models (const QmCatalog *catalog);
+
 /* Asks as "$100K or 100 Days" (arXiv 2410.23261) does: its times, the
  * impossible ones too, of the steps alone, its prices, its four machines, which
  * carry any GPU, five years, prices alone, and the shortest time.  Quotes,

@@ -5,6 +5,7 @@
 #include "pricing/formats/qm-cells.h"
 
 #include "pricing/formats/qm-sheet.h"
+#include "pricing/qm-csv.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -215,19 +216,6 @@ common_sign (const QmCells *cells)
 }
 
 static void
-append_quoted (GString *csv, const char *text)
-{
-  g_string_append_c (csv, '"');
-  for (; *text != '\0'; text++)
-    {
-      if (*text == '"')
-        g_string_append_c (csv, '"');
-      g_string_append_c (csv, *text);
-    }
-  g_string_append_c (csv, '"');
-}
-
-static void
 append_number (GString *csv, const char *text, char sign)
 {
   for (; *text != '\0'; text++)
@@ -253,7 +241,7 @@ qm_cells_to_csv (const QmCells *cells)
       if (cell->is_number)
         append_number (csv, text, sign);
       else
-        append_quoted (csv, text);
+        qm_csv_quote (csv, text);
     }
   g_string_append_c (csv, '\n');
   return g_string_free_to_bytes (csv);

@@ -5,24 +5,15 @@
 #include "pricing/formats/qm-csv-alternative.h"
 
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/words-quotes.h"
 
 #include <string.h>
 
 /* What alternatives are called, before a number or letter. */
-static const char group_words[] =
-    "option|alternative|variante|variant|konfiguration|configuration|config|"
-    "opcion|alternativa|configuracion|opzione|configurazione|optie|"
-    "alternatief|configuratie|opcao|configuracao|opcja|opcji|wariant|wariantu|"
-    "alternatywa|konfiguracja|version|opt|var|alt|choice|scenario|szenario|"
-    "escenario|scenariusz|cenario|solution|losung|solucion|soluzione|oplossing|"
-    "solucao|rozwiazanie|vorschlag|proposition|propuesta|voorstel|propozycja|"
-    "keuze|wahl|choix|scelta|escolha";
+static const char group_words[] = QM_WORDS_GROUP;
 /* Of these there may be several that are no alternatives, so that at the end of
  * a text a mark has to stand before them. */
-static const char weak_words[] =
-    "konfiguration|configuration|config|configuracion|configurazione|"
-    "configuratie|configuracao|konfiguracja|version|solution|solucion|"
-    "soluzione|oplossing|solucao|rozwiazanie|alt|var|opt";
+static const char weak_words[] = QM_WORDS_GROUP_WEAK;
 
 gboolean
 qm_csv_word_is_group (const char *word)
@@ -235,11 +226,10 @@ begin_length (GHashTable *set, const char *normal, gboolean whole)
 }
 
 /* Before each of two, in some languages, ... */
-static const char both_words[] = "soit|albo|ofwel|o bien|ou bien|sia|ou|o|lub";
+static const char both_words[] = QM_WORDS_CHOICE_BOTH;
 /* ... and before the first, or the second. */
-static const char either_words[] = "entweder|either|hetzij";
-static const char or_words[] = "oder|or|ou|of|o|oppure|lub|bzw|oder alternativ|"
-                               "or alternatively|oder wahlweise|o en su lugar";
+static const char either_words[] = QM_WORDS_CHOICE_EITHER;
+static const char or_words[] = QM_WORDS_CHOICE_OR;
 
 char *
 qm_csv_alternative_either (const char *text, gboolean whole, guint *n)

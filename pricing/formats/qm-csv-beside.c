@@ -11,39 +11,20 @@
 #include "pricing/quotes/qm-line-ask.h"
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
+#include "pricing/words-quotes.h"
+#include "pricing/words-thresholds.h"
 
 #include <glib/gi18n-lib.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* No contract is longer, in months, and no pack larger. */
-#define LONGEST_TERM 120
-#define LARGEST_PACK 64
 /* A cell that says but how it is paid is no longer, in bytes. */
 #define LONGEST_CELL 24
 
 /* Names of columns with a time, and with one in months. */
-static const char term_names[] =
-    "term|terms|contract term|lease term|rental term|contract length|"
-    "commitment|duration|rental period|billing period|laufzeit|"
-    "vertragslaufzeit|mietdauer|mietzeit|nutzungsdauer|leasingdauer|duree|"
-    "duree du contrat|duree de location|engagement|plazo|duracion|permanencia|"
-    "durata|durata contratto|looptijd|contractduur|huurperiode|okres|"
-    "okres najmu|czas trwania|prazo|duracao|prazo contratual";
-static const char month_names[] =
-    "months|month|no of months|number of months|term months|term in months|"
-    "monate|anzahl monate|mon|laufzeit monate|laufzeit in monaten|mois|"
-    "nombre de mois|nb mois|duree mois|meses|no meses|numero de meses|"
-    "plazo meses|mesi|numero mesi|durata mesi|maanden|aantal maanden|"
-    "looptijd maanden|miesiace|miesiecy|liczba miesiecy|okres miesiace|"
-    "prazo meses|years|term years|jahre|laufzeit jahre|annees|anos|anni|jaren|"
-    "lata";
-static const char pack_names[] =
-    "ve|vpe|verpackungseinheit|inhalt ve|inhalt vpe|pack|pack size|pack qty|"
-    "packing unit|pieces per pack|units per pack|stuck ve|stuck pro ve|"
-    "stuck je ve|conditionnement|colisage|lot de|unites par lot|embalaje|"
-    "uds por caja|confezione|pezzi per confezione|verpakking|"
-    "stuks per verpakking|opakowanie|sztuk w opakowaniu|embalagem";
+static const char term_names[] = QM_WORDS_TERM_NAME;
+static const char month_names[] = QM_WORDS_MONTH_NAME;
+static const char pack_names[] = QM_WORDS_PACK_NAME;
 
 static gboolean
 is_named (GHashTable **set, const char *list, const char *name)
@@ -78,18 +59,14 @@ leading_number (const char *cell, const char **rest)
 static gboolean
 is_time (const char *cell, gboolean of_months)
 {
-  static const char units[] =
-      "month|months|mo|mos|mth|mths|monat|monate|monaten|mon|mois|mes|meses|"
-      "mese|mesi|maand|maanden|mnd|miesiac|miesiace|miesiecy|mies|year|years|"
-      "yr|yrs|jahr|jahre|jahren|an|ans|annee|annees|ano|anos|anno|anni|jaar|"
-      "jaren|rok|lata|lat|payments|raten|mensualites|cuotas|rate|rat|parcelas";
+  static const char units[] = QM_WORDS_TERM_UNIT;
   static GHashTable *set;
   const char *rest;
   int number = leading_number (cell, &rest);
 
   if (number == 0)
     return qm_words_say_rent (cell);
-  if (number > LONGEST_TERM)
+  if (number > QM_LONGEST_TERM)
     return FALSE;
   return rest[0] == '\0' ? of_months || number >= 6
                          : is_named (&set, units, rest);
@@ -122,7 +99,7 @@ says_pack (QmCsvReader *reader, guint row, guint column)
   const char *rest;
   int number = leading_number (cell, &rest);
 
-  return number > 1 && number <= LARGEST_PACK
+  return number > 1 && number <= QM_LARGEST_PACK
                  && qm_csv_mapping_field (reader->mapping, column)
                         == QM_CSV_IGNORED
                  && is_named (&set, pack_names, name_of_column (reader, column))

@@ -3,57 +3,28 @@
 #include "config.h"
 
 #include "pricing/formats/qm-csv-date.h"
+#include "pricing/words-lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Names of months without accents; three letters or more of one will do. */
-static const char *const months[12] = {
-  ("january januar janner janvier enero gennaio januari janeiro styczen "
-   "stycznia"),
-  "february februar fevrier febrero febbraio februari fevereiro luty lutego",
-  "march marz maerz mars marzo maart marco marzec marca",
-  "april avril abril aprile kwiecien kwietnia",
-  "may mai mayo maggio mei maio maj maja",
-  "june juni juin junio giugno junho czerwiec czerwca",
-  "july juli juillet julio luglio julho lipiec lipca",
-  "august aout agosto augustus sierpien sierpnia",
-  "september septembre septiembre settembre setembro wrzesien wrzesnia",
-  "october oktober octobre octubre ottobre outubro pazdziernik pazdziernika",
-  "november novembre noviembre novembro listopad listopada",
-  "december dezember decembre diciembre dicembre dezembro grudzien grudnia",
-};
+#define MONTH(words, number) words,
+static const char *const months[] = { QM_ROWS_MONTH (MONTH) };
 
 /* What may stand between the day, the month and the year, ... */
-static const char between[] = " de di del da van r roku ";
+static const char between[] = " " QM_SPACED_DATE_BETWEEN " ";
 /* ... before a last day, ... */
-static const char until_words[] =
-    " bis zum einschliesslich until till to through thru up and including "
-    "jusqu au jusqu'au hasta el fino al tot en met t m t/m ate ao a do dnia "
-    "inkl incl ";
+static const char until_words[] = " " QM_SPACED_DATE_UNTIL " ";
 /* ... before a first one, ... */
-static const char from_words[] = " ab vom von seit from since as of dated z du "
-                                 "a partir de le depuis desde del dal "
-                                 "vanaf van od dnia ";
+static const char from_words[] = " " QM_SPACED_DATE_FROM " ";
 /* ... and after a number of days. */
-static const char counted_words[] =
-    " from ab since after nach of on the date day quote quotation offer issue "
-    "issued issuance angebotsdatum ausstellungsdatum datum der des de la le du "
-    "l d dem a partir compter emission devis offre depuis oferta fecha emision "
-    "desde presupuesto data offerta preventivo emissione dalla dal della "
-    "offertedatum vanaf na van proposta emissao orcamento od daty wystawienia "
-    "oferty calendar calendaires naturales kalendertage corridos ";
+static const char counted_words[] = " " QM_SPACED_DATE_COUNTED " ";
 
-static const char day_words[] = " day days d tag tage tagen jour jours dia "
-                                "dias giorno giorni gg dag dagen dgn "
-                                "dzien dni calendar ";
-static const char week_words[] =
-    " week weeks woche wochen semaine semaines semana semanas settimana "
-    "settimane weken tydzien tygodnie tygodni ";
-static const char month_words[] =
-    " month months monat monate monaten mois mes meses mese mesi maand maanden "
-    "miesiac miesiace miesiecy ";
+static const char day_words[] = " " QM_SPACED_DATE_DAY " ";
+static const char week_words[] = " " QM_SPACED_DATE_WEEK " ";
+static const char month_words[] = " " QM_SPACED_DATE_MONTH " ";
 
 /* Whether a word stands in a list that begins and ends with a space. */
 static gboolean
@@ -98,7 +69,7 @@ is_month (const char *list, const char *name)
 
   while ((found = strstr (found, name)) != NULL)
     {
-      if (found == list || found[-1] == ' ')
+      if (found == list || found[-1] == '|')
         return TRUE;
       found += n;
     }

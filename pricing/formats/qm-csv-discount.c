@@ -6,6 +6,7 @@
 
 #include "pricing/formats/qm-csv-phrases.h"
 #include "pricing/quotes/qm-line-thing.h"
+#include "pricing/words-quotes.h"
 
 #include <string.h>
 
@@ -15,17 +16,7 @@
 #define FEW_WORDS 4
 
 /* Words for discounts; longer ones end so, too ("Hochschulrabatt"). */
-static const char discount_words[] =
-    "discount|discounts|rebate|rebates|rabatt|rabatte|nachlass|preisnachlass|"
-    "skonto|gutschrift|remise|remises|rabais|ristourne|escompte|descuento|"
-    "descuentos|dto|bonificacion|rebaja|sconto|sconti|ribasso|abbuono|korting|"
-    "kortingen|desconto|descontos|abatimento|rabat|rabaty|rabatu|upust|upustu|"
-    "opust|znizka|znizki|obnizka|bonifikata|bonificacao|bonus|"
-    "cashback|ruckvergutung|ermassigung|preisermassigung|inzahlungnahme|"
-    "abschlag|abzug|avoir|abono|rappel|accredito|creditering|creditnota|tegoed|"
-    "aftrek|inruil|retoma|permuta|tradein|buyback|voucher|coupon|gutschein|"
-    "cupon|deduction|deductions|deduccion|deduzione|deducao|odliczenie|"
-    "potracenie|allowance|vergunstigung|prijsverlaging|preisvorteil";
+static const char discount_words[] = QM_WORDS_DISCOUNT;
 static const char *const discount_ends[] = {
   "rabatt",     "nachlass",    "korting",   "discount", "skonto",
   "gutschrift", "ermassigung", "vergutung", "bonus",    "rabatte",
@@ -33,51 +24,20 @@ static const char *const discount_ends[] = {
 };
 /* Words that mean something else besides; first or last in what is said they
  * are discounts, too. */
-static const char ambiguous_words[] =
-    "credit|credito|kredyt|reduction|reductie|riduzione|reduccion|reducao|"
-    "redukcja|saving|savings|ersparnis|promotion|promo|promocja|promozione|"
-    "promocion|promocao|economie|risparmio|ahorro|korekta";
+static const char ambiguous_words[] = QM_WORDS_DISCOUNT_AMBIGUOUS;
 /* Beside one of these they are not. */
-static const char other_words[] =
-    "card|cards|line|check|insurance|cloud|compute|training|usage|api|noise|"
-    "vibration|bundle|kit|note|tarjeta|carta|cartao|karte|agricole|rating|"
-    "terms|code";
+static const char other_words[] = QM_WORDS_DISCOUNT_OTHER;
 /* Several words that are one for a discount. */
-static const char phrases[] =
-    "trade in|trade ins|buy back|percent off|money off|price reduction|"
-    "credit note|nota de credito|nota di credito|nota kredytowa|"
-    "note de credit|reprise materiel|reprise de materiel|reprise du materiel|"
-    "reprise de l ancien|reprise des anciens|reprise de vos|reprise de votre|"
-    "reprise ancien|reprise anciens|reprise de serveurs|bon de reduction|"
-    "ritiro usato|ritiro dell usato|valutazione usato|plan renove|"
-    "entrega del equipo antiguo|in mindering|w rozliczeniu|"
-    "bon d achat|cash back";
+static const char phrases[] = QM_WORDS_DISCOUNT_PHRASE;
 /* Words before something that is taken off. */
-static const char less_words[] =
-    "less|abzgl|abzuglich|minus|moins|menos|meno|"
-    "minder|deduct|deduire|pomniejszenie|pomniejszone|odjac|subtract";
-static const char less_phrases[] =
-    "a deduire|na odliczeniu|en moins|"
-    "in mindering|in abzug|a detrarre|a deducir|"
-    "a deduzir|do odliczenia|a descontar|a scalare|a defalquer";
+static const char less_words[] = QM_WORDS_LESS;
+static const char less_phrases[] = QM_WORDS_LESS_PHRASE;
 /* Words of what is left once a discount has been taken, or before. */
-static const char after_words[] =
-    "after|nach|apres|despues|dopo|na|po|apos|depois|less|minus|abzgl|"
-    "abzuglich|moins|menos|meno|deduite|deduit|discounted|incl|inkl|con|com|"
-    "including|inklusive|with|mit|avec|met|z|before|vor|avant|antes|prima|voor|"
-    "przed|without|ohne|sans|sin|senza|sem|zonder|bez|no|kein|keine";
+static const char after_words[] = QM_WORDS_LESS_AFTER;
 /* What that is said of. */
-static const char left_words[] =
-    "price|preis|prix|precio|prezzo|prijs|preco|cena|amount|betrag|montant|"
-    "importe|importo|bedrag|valor|kwota|wartosc|gesamtpreis|endpreis|value|"
-    "wert|"
-    "balance|net|netto|total|totale|totaal|gesamt|gesamtsumme|summe|sum|suma|"
-    "razem|subtotal|zwischensumme|zwischentotal|subtotale|subtotaal|imponibile";
+static const char left_words[] = QM_WORDS_LESS_OF;
 /* What is said behind these is why, and on what. */
-static const char why_words[] =
-    "for|on|auf|sur|sobre|su|op|fur|pour|para|per|voor|dla|of|von|de|del|"
-    "della|di|des|du|do|da|dos|van|from|wegen|als|as|bei|bij|chez|aus|due|"
-    "by|durch|par|por|zum|zur|im|auf|od|towards|against|gegen";
+static const char why_words[] = QM_WORDS_LESS_WHY;
 
 gboolean
 qm_csv_word_is_discount (const char *word)

@@ -9,6 +9,7 @@
 #include "pricing/formats/qm-csv-tax.h"
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
+#include "pricing/words-quotes.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -343,12 +344,7 @@ append_note (QmQuote *quote, const char *text)
 static gboolean
 says_us_dollars (const char *text)
 {
-  static const char list[] =
-      "us dollar|us dollars|u s dollar|u s dollars|american dollars|"
-      "united states dollars|dollars us|dollars americains|dollars des etats "
-      "unis|dolares americanos|dolares estadounidenses|dolares de ee uu|"
-      "dollari usa|dollari americani|amerikaanse dollar|us dollarow|"
-      "dolarach amerykanskich|dolary amerykanskie";
+  static const char list[] = QM_WORDS_US_DOLLAR;
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (text);
 
@@ -403,10 +399,7 @@ qm_csv_head_set (QmCsvReader *reader,
 static gboolean
 tells_validity (const char *sentence)
 {
-  static const char offers[] =
-      "angebot|offerte|preise|preis|offer|quote|quotation|prices|pricing|"
-      "proposal|devis|offre|prix|oferta|presupuesto|precios|offerta|"
-      "preventivo|prezzi|prijzen|proposta|orcamento|precos|ceny";
+  static const char offers[] = QM_WORDS_VALIDITY_OF;
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (sentence);
   const char *last = normal + strlen (normal);
@@ -519,9 +512,7 @@ read_replaced (QmCsvReader *reader,
                const char *text,
                guint *column)
 {
-  static const char replaces[] =
-      "ersetzt|ersetzt angebot|replaces|supersedes|superseding|replacing|"
-      "remplace|sustituye|reemplaza|sostituisce|vervangt|substitui|zastepuje";
+  static const char replaces[] = QM_WORDS_REPLACES;
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (text);
   g_autofree char *next = NULL;
@@ -627,10 +618,7 @@ qm_csv_head_take_currency (QmQuote *quote, const char *label)
 static void
 take_of_note (QmCsvReader *reader, QmQuote *quote, const char *text)
 {
-  static const char prices[] =
-      "price|prices|pricing|amounts|preis|preise|betrage|angebotspreise|prix|"
-      "montants|precio|precios|importes|prezzo|prezzi|importi|prijs|prijzen|"
-      "bedragen|preco|precos|valores|cena|ceny|kwoty";
+  static const char prices[] = QM_WORDS_PRICES;
   static const char *const before[] = { "in", "en", "em", "w", "IN", "EN" };
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (text);

@@ -10,6 +10,7 @@
 #include "pricing/formats/qm-csv-tier.h"
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
+#include "pricing/words-quotes.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -103,11 +104,8 @@ is_sign (const char *text, const char *signs)
 static int
 read_mark (const char *text)
 {
-  static const char yes[] =
-      "x|yes|y|ja|j|oui|o|si|s|sim|tak|t|opt|optional|option|opcional|"
-      "opzionale|optionnel|optie|optioneel|wahl|wahlposition|eventual|ep";
-  static const char no[] = "no|n|nein|non|nee|nao|nie|pflicht|base|basis|std|"
-                           "standard|inkl|incl";
+  static const char yes[] = QM_WORDS_MARK_YES;
+  static const char no[] = QM_WORDS_MARK_NO;
   static GHashTable *yes_set, *no_set;
   g_autofree char *normal = qm_csv_normalize (text);
 

@@ -5,6 +5,7 @@
 #include "pricing/formats/qm-csv-pairs.h"
 
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/words-lines.h"
 
 #include <string.h>
 
@@ -111,8 +112,8 @@ mark_behind (const char *text, gsize n)
 static char *
 strip (const char *text, gsize n)
 {
-  static const char before[] = " am on le il el op dnia em is ist est the ";
-  static const char after[] = " and und et y e en i oraz sowie ";
+  static const char before[] = " " QM_SPACED_PAIR_BEFORE " ";
+  static const char after[] = " " QM_SPACED_PAIR_AFTER " ";
 
   for (;;)
     {

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/words-quotes.h"
 
 #include <string.h>
 
@@ -180,11 +181,7 @@ qm_csv_phrases_within (GHashTable *set, const char *normal)
 gboolean
 qm_csv_word_is_tax (const char *word)
 {
-  static const char list[] =
-      "vat|mwst|ust|tva|iva|btw|tax|gst|hst|pst|qst|tps|tvq|taxe|taxes|"
-      "impuesto|impuestos|imposta|imposte|imposto|impostos|omzetbelasting|"
-      "belasting|podatek|podatku|moms|mva|igic|ipsi|ptu|icms|ipi|iss|steuern|"
-      "steuerbetrag|tributi|tributos";
+  static const char list[] = QM_WORDS_TAX;
   static GHashTable *set;
 
   return word != NULL
@@ -197,8 +194,7 @@ qm_csv_word_is_tax (const char *word)
 static gboolean
 is_denied (char **words, guint i)
 {
-  static const char list[] =
-      "not|nicht|non|no|niet|nie|nao|ne|never|kein|keine|geen";
+  static const char list[] = QM_WORDS_DENIAL;
   static GHashTable *set;
   GHashTable *denials = qm_csv_phrases_once (&set, list);
 
@@ -211,16 +207,11 @@ is_denied (char **words, guint i)
 int
 qm_csv_tax_in (const char *normal)
 {
-  static const char with[] =
-      "incl|inclusive|including|includes|brutto|gross|ttc|ivato|ivati|ivata|"
-      "inklusive|inkl|incluido|incluida|inclusa|incluso|inclusief|inclui|"
-      "inclus|comprises|comprise|compresa|bruto|bruta";
-  static const char without[] =
-      "excl|ex|excluding|exclusive|netto|net|ht|exkl|zzgl|neto|hors|sin|sem|"
-      "senza|exclusief|esclusa|escluso|excluido|excluida|zonder|ohne";
+  static const char with[] = QM_WORDS_TAX_WITH;
+  static const char without[] = QM_WORDS_TAX_WITHOUT;
   /* These may be anything's, but for tax. */
-  static const char with_tax[] = "inc|with|mit|con|com|avec|met|z|c";
-  static const char without_tax[] = "without|s|bez|sans|plus";
+  static const char with_tax[] = QM_WORDS_TAX_WITH_SAID;
+  static const char without_tax[] = QM_WORDS_TAX_WITHOUT_SAID;
   static GHashTable *sets[4];
   GHashTable *in = qm_csv_phrases_once (&sets[0], with);
   GHashTable *out = qm_csv_phrases_once (&sets[1], without);
@@ -246,19 +237,8 @@ qm_csv_tax_in (const char *normal)
 static int
 tax_beside (const char *word)
 {
-  static const char with[] =
-      "incl|inc|inkl|inklusive|inclusive|including|include|includes|included|"
-      "enthalten|enthaltener|mit|brutto|inclus|incluant|comprise|comprises|"
-      "avec|"
-      "incluido|incluida|incluyen|con|inclusa|incluso|ivati|compresa|inclusief|"
-      "inbegrepen|met|inclui|incluem|com|zawieraja|wliczony|z|"
-      "comprennent|incluent|comprendono|includono|comprenden|bevatten|"
-      "beinhalten|obejmuja|contain|contains|contient|contienen";
-  static const char without[] =
-      "excl|ex|exkl|exklusive|exclusive|excluding|exclude|excluded|zzgl|"
-      "zuzuglich|plus|ohne|without|netto|hors|sans|sin|excluido|mas|senza|"
-      "esclusa|escluso|piu|exclusief|zonder|sem|acresce|acrescem|bez|"
-      "not|nicht|no|kein|keine|keiner|geen|aucune|nessuna|ninguna";
+  static const char with[] = QM_WORDS_TAX_BESIDE_WITH;
+  static const char without[] = QM_WORDS_TAX_BESIDE_WITHOUT;
   static GHashTable *in, *out;
 
   if (g_hash_table_contains (qm_csv_phrases_once (&out, without), word))
@@ -307,13 +287,7 @@ qm_csv_tax_in_note (const char *normal)
 char *
 qm_csv_strip_additions (const char *normal)
 {
-  static const char drop[] =
-      "eur|usd|gbp|chf|pln|sek|dkk|nok|czk|jpy|cad|aud|brl|euro|euros|in|incl|"
-      "excl|inkl|exkl|vat|mwst|ust|tva|iva|btw|tax|gst|ex|zl|kr|r|zzgl|inc|"
-      "without|with|including|excluding|ohne|mit|de|of|the|inclusa|incluso|"
-      "inclusive|inklusive|incluida|incluido|esclusa|escluso|excluida|excluido|"
-      "exclusief|inclusief|compresa|comprises|sin|con|com|sem|senza|zonder|met|"
-      "hors|taxe|taxes|s|c|netto|brutto|neto|bruto|ht|ttc";
+  static const char drop[] = QM_WORDS_ADDITION;
   static GHashTable *set;
   GHashTable *dropped = qm_csv_phrases_once (&set, drop);
   g_auto (GStrv) words = g_strsplit (normal, " ", -1);

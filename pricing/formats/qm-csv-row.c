@@ -27,84 +27,30 @@ typedef struct
 #define ROW(words, kind) { QM_CSV_ROW_##kind, words },
 static const RowWords rows[] = { QM_ROWS_ROW (ROW) };
 
-static const char optional_words[] =
-    "optional|optionally|optionale|optionaler|optionales|"
-    "opcional|opcionales|opcionais|opzionale|opzionali|optionnel|optionnelle|"
-    "optionnels|facultatif|facultativo|facoltativo|optioneel|optionele|"
-    "opcjonalny|opcjonalna|opcjonalne|opcjonalnie|bedarfsposition|"
-    "bedarfspositionen|eventualposition|eventualpositionen|wahlposition|"
-    "zusatzoption|en option|en opcion|in opzione|als optie|em opcao|"
-    "nicht im gesamtbetrag|nicht im gesamtpreis|nicht in der summe|"
-    "not included in total|not included in the total|not in total|"
-    "not part of the total|excluded from total|non compris dans le total|"
-    "non inclus dans le total|no incluido en el total|"
-    "non incluso nel totale|niet in totaal|niet in het totaal|"
-    "nao incluso no total|nao incluido no total|nie wliczone|add on|add ons|"
-    "addon";
+static const char optional_words[] = QM_WORDS_OPTIONAL;
 /* At the beginning alone: "Option: ..." is offered besides, a "second power
  * supply option" may not be. */
-static const char option_beginnings[] = "option|optionen|options|optie|opcja";
+static const char option_beginnings[] = QM_WORDS_OPTION_BEGINNING;
 /* At the end, in brackets or behind a dash: "Warranty (option)". */
 static const char *const option_endings[] = {
   "(option)", "[option]", "- option",  "(optie)", "(opcja)",
   "(opcion)", "(opción)", "(opzione)", "(opção)", "(opcao)",
 };
 /* Before a colon: "Variante : 8 x L40S". */
-static const char variant_words[] =
-    "variante|variant|alternative|alternativa|alternatief|wariant|alternatywa";
-static const char upgrade_beginnings[] =
-    "upgrade to|upgrade auf|upgrade naar|upgrade a|upgrade vers|upgrade|"
-    "aufpreis|mehrpreis|supplement pour|meerprijs|doplata|surcharge for";
-static const char instead_words[] =
-    "alternativposition|alternativpositionen|alternativ zu|alternative zu|"
-    "alternativ|alternativartikel|statt pos|statt position|anstelle|anstatt|"
-    "ersatzweise|instead of|in place of|alternative to|substitute for|"
-    "en remplacement|au lieu de|a la place|alternativement|en lugar de|"
-    "en vez de|en alternativa|alternativamente|in alternativa|al posto di|"
-    "in sostituzione|in plaats van|ter vervanging|als alternatief|em vez de|"
-    "em alternativa|em substituicao|zamiast|alternatywnie|zamiennie";
+static const char variant_words[] = QM_WORDS_VARIANT;
+static const char upgrade_beginnings[] = QM_WORDS_UPGRADE_BEGINNING;
+static const char instead_words[] = QM_WORDS_INSTEAD;
 
-static const char within_words[] =
-    "davon|darin|darunter|hiervon|bestehend aus|enthalt|enthalten|umfasst|"
-    "of which|thereof|includes|including|consisting of|comprising|contains|"
-    "made up of|dont|comprenant|compose de|incluant|comprend|de los cuales|"
-    "de las cuales|incluye|compuesto por|consta de|waarvan|hiervan|bevat|"
-    "bestaande uit|w tym|z czego|zawiera|skladajacy sie z|dos quais|das quais|"
-    "inclui|composto por|di cui|comprende|composto da|compreso|compresi";
+static const char within_words[] = QM_WORDS_WITHIN;
 
-static const char included_words[] =
-    "included|incl|inkl|inklusive|inbegriffen|enthalten|im preis enthalten|"
-    "inclus|incluse|compris|comprise|incluido|incluida|incluidos|incluidas|"
-    "incluso|inclusa|inclusi|compreso|compresa|inbegrepen|inclusief|w cenie|"
-    "wliczone|gratis|free|foc|free of charge|no charge|n c|kostenlos|"
-    "kostenfrei|ohne "
-    "berechnung|gratuit|gratuite|offert|offerte|offerts|offertes|gratuits|"
-    "gratuito|"
-    "omaggio|bezplatnie|cortesia|see above|siehe oben";
-static const char request_words[] =
-    "on request|upon request|poa|p o a|price on application|"
-    "price on request|por|tba|tbc|tbd|call|call for price|auf anfrage|"
-    "preis auf anfrage|sur demande|nous consulter|a consultar|consultar|"
-    "bajo pedido|su richiesta|op aanvraag|sob consulta|na zapytanie";
+static const char included_words[] = QM_WORDS_INCLUDED;
+static const char request_words[] = QM_WORDS_ON_REQUEST;
 /* Of a discount that depends on the payment. */
-static const char payment_words[] =
-    "zahlung|zahlbar|zahlungseingang|innerhalb|binnen|within|if paid|payment|"
-    "paid|paiement|regle|pago en|si pago|pagamento|pagando|entro|betaling|"
-    "betaald|platnosc|zaplaty w|em ate|a vista em";
+static const char payment_words[] = QM_WORDS_PAYMENT;
 /* Payments of a part of what is to be paid: wherever they stand, ... */
-static const char advance_words[] =
-    "anzahlung|vorauszahlung|abschlagszahlung|teilzahlung|restzahlung|"
-    "restbetrag|schlusszahlung|acompte|acomptes|arrhes|deja verse|"
-    "reste a payer|reste du|solde a|deposit|down payment|downpayment|"
-    "advance payment|prepayment|upfront payment|already paid|remaining balance|"
-    "balance on delivery|balance due on delivery|anticipo|pago inicial|"
-    "resto a pagar|restante|acconto|caparra|aanbetaling|restbedrag|"
-    "resterend bedrag|sinal|adiantamento|valor de entrada|zaliczka|zadatek|"
-    "pozostalo do zaplaty|pozostaje do zaplaty|parcelas|parcela|sem juros|"
-    "instalments|installments|instalment|installment|monatsraten|raten|"
-    "mensualites sans frais|cuotas|termijnen|raty 0|a vista|pix|boleto";
+static const char advance_words[] = QM_WORDS_ADVANCE;
 /* ... and at the beginning. */
-static const char advance_beginnings[] = "solde|saldo|balance|entrada|resto";
+static const char advance_beginnings[] = QM_WORDS_ADVANCE_BEGINNING;
 
 static GHashTable *
 row_phrases (void)
@@ -203,10 +149,7 @@ kind_of_discount (const char *words)
 static gboolean
 ends_as_total (const char *words, const char *normal)
 {
-  static const char list[] =
-      "total|totals|subtotal|sub total|sum|gesamt|summe|"
-      "zwischensumme|zwischentotal|totale|subtotale|totaal|subtotaal|"
-      "razem|suma|gesamtsumme";
+  static const char list[] = QM_WORDS_TOTAL_ROW;
   static GHashTable *set;
   const char *last = strrchr (normal, ' ');
 

@@ -7,34 +7,19 @@
 #include "data/money.h"
 #include "pricing/formats/qm-csv-phrases.h"
 #include "pricing/quotes/qm-line-thing.h"
+#include "pricing/words-quotes.h"
 
 #include <string.h>
 
 __extension__ typedef __int128 Wide;
 
 /* Words that name a total besides a tax: what it is with or without. */
-static const char total_words[] =
-    "total|totals|subtotal|totale|subtotale|totaal|subtotaal|gesamt|"
-    "gesamtbetrag|gesamtsumme|gesamtpreis|endbetrag|endsumme|endpreis|summe|"
-    "zwischensumme|zwischentotal|warenwert|sum|razem|suma|lacznie|nettobetrag|"
-    "bruttobetrag|"
-    "rechnungsbetrag|zahlbetrag|nettosumme|bruttosumme|imponibile|imponible|"
-    "prix|preis|price|precio|prezzo|prijs|preco|cena|payable|payer|pagar";
+static const char total_words[] = QM_WORDS_TAX_TOTAL;
 /* A total before the tax. */
-static const char apart_words[] =
-    "ohne|without|excl|exkl|exklusive|excluding|exclusive|ex|hors|sin|senza|"
-    "esclusa|escluso|exclusief|zonder|sem|bez|netto|net|before|vor|avant|antes|"
-    "prima|voor|przed|free|frei|exempt|id|nr|no|number|nummer|numero";
-static const char within_words[] =
-    "davon|darin|hierin|enthalten|enthaltene|enthaltener|enthalt|inkl|"
-    "inklusive|incl|inc|including|included|includes|inclusive|thereof|dont|"
-    "inclus|incluse|compris|comprise|incluye|incluido|incluida|incluidos|"
-    "inclui|inclusa|incluso|compreso|compresa|inclusief|inbegrepen|begrepen|"
-    "waarvan|hiervan|wliczony|zawarty|zawiera";
-static const char within_phrases[] =
-    "of which|di cui|w tym|de los cuales|de las cuales|del cual|de lo cual|"
-    "dos quais|das quais|do qual|contained in";
-static const char not_words[] = "not|nicht|non|no|niet|nie|nao|pas";
+static const char apart_words[] = QM_WORDS_TAX_APART;
+static const char within_words[] = QM_WORDS_TAX_WITHIN;
+static const char within_phrases[] = QM_WORDS_TAX_WITHIN_PHRASE;
+static const char not_words[] = QM_WORDS_TAX_NOT;
 
 static gboolean
 is_phrase_of (GHashTable **set, const char *list, const char *word)
@@ -82,7 +67,7 @@ qm_csv_words_tax (const char *words)
 gboolean
 qm_csv_words_all_tax (const char *normal)
 {
-  static const char between[] = "de|del|della|do|of|der|die|le|l|da|dell|van|e";
+  static const char between[] = QM_WORDS_TAX_BETWEEN;
   static GHashTable *set;
   g_auto (GStrv) words = g_strsplit (normal, " ", -1);
   gboolean named = FALSE;
@@ -100,8 +85,7 @@ qm_csv_words_all_tax (const char *normal)
 gboolean
 qm_csv_words_say_gross (const char *words)
 {
-  static const char list[] =
-      "brutto|bruttobetrag|bruttosumme|gross|ttc|ivato|ivati|lordo|bruto";
+  static const char list[] = QM_WORDS_GROSS;
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (words);
   g_auto (GStrv) split = g_strsplit (normal, " ", -1);

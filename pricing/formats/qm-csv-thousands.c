@@ -8,6 +8,7 @@
 #include "pricing/formats/qm-csv-reader.h"
 
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/words-quotes.h"
 
 #include <string.h>
 
@@ -19,12 +20,7 @@
 #define FEW_WORDS 3
 
 /* Words that say so, normalized, ... */
-static const char thousand_words[] =
-    "teur|tchf|tusd|tgbp|tpln|keur|kchf|kusd|kgbp|kpln|eur k|usd k|gbp k|chf k|"
-    "tsd|in tausend|tausend euro|tausend eur|tausend franken|thousands|"
-    "thousand|000s|migliaia|miles de|en miles|milliers|milhares|em mil|"
-    "mil euros|mil reais|duizend|duizenden|x 1000|x 1 000|tys|w tysiacach|"
-    "k euro|k euros|k eur|k usd|k gbp|k chf";
+static const char thousand_words[] = QM_WORDS_THOUSAND;
 /* ... and signs that are not left once they are. */
 static const char *const thousand_signs[] = { "k€", "t€", "€k", "k$",
                                               "$k", "k£", "£k" };
@@ -86,12 +82,7 @@ qm_csv_says_thousands (const char *text)
 static gboolean
 is_note (const char *text)
 {
-  static const char amounts[] =
-      "price|prices|pricing|amounts|figures|values|preis|preise|betrage|werte|"
-      "angaben|angebotspreise|prix|montants|valeurs|chiffres|precio|precios|"
-      "importes|valores|cifras|prezzo|prezzi|importi|valori|prijs|prijzen|"
-      "bedragen|waarden|preco|precos|cena|ceny|kwoty|wartosci|currency|"
-      "wahrung|devise|moneda|valuta|moeda|waluta";
+  static const char amounts[] = QM_WORDS_THOUSAND_OF;
   static GHashTable *set;
   g_autofree char *normal = NULL;
   guint words = 1;

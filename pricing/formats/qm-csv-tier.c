@@ -5,6 +5,7 @@
 #include "pricing/formats/qm-csv-tier.h"
 
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/words-quotes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,24 +15,14 @@
 #define MOST_DIGITS  5
 
 /* Between the fewest and the most, ... */
-static const char to_words[] =
-    "to|through|bis|a|al|au|hasta|fino a|tot|t m|tot en met|ate|do|until";
+static const char to_words[] = QM_WORDS_TIER_TO;
 /* ... before the fewest, ... */
-static const char from_words[] =
-    "from|ab|von|a partir de|des|desde|da|dal|de|vanaf|od|a partire da|"
-    "at least|mindestens|min|minimum|mind";
+static const char from_words[] = QM_WORDS_TIER_FROM;
 /* ... before the most, ... */
-static const char until_words[] = "up to|bis|bis zu|jusqu a|hasta|fino a|tot|"
-                                  "ate|do|max|maximum|until|under|unter";
+static const char until_words[] = QM_WORDS_TIER_UNTIL;
 /* ... and behind the fewest. */
-static const char more_words[] =
-    "or more|and more|and up|and above|plus|oder mehr|und mehr|u mehr|"
-    "ou plus|et plus|o mas|y mas|en adelante|o piu|e oltre|e piu|of meer|"
-    "en meer|ou mais|e mais|lub wiecej|i wiecej|i powyzej";
-static const char piece_words[] =
-    "pc|pcs|piece|pieces|unit|units|card|cards|stk|stuck|karten|karte|carte|"
-    "cartes|unites|pieces|u|uds|ud|unidades|tarjetas|pz|pezzi|schede|st|stuks|"
-    "kaarten|pecas|placas|un|szt|sztuk|sztuki|kart";
+static const char more_words[] = QM_WORDS_TIER_MORE;
+static const char piece_words[] = QM_WORDS_TIER_PIECE;
 
 /* What is left of words behind the longest phrase of a list that they begin
  * with; NULL: there is none. */

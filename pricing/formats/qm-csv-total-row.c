@@ -15,6 +15,7 @@
 #include "pricing/quotes/qm-line-ask.h"
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
+#include "pricing/words-quotes.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -537,13 +538,7 @@ read_nameless (QmCsvReader *reader, guint row)
 static gboolean
 is_exchange_rate (const char *words)
 {
-  static const char list[] =
-      "kurs nbp|wechselkurs|umrechnungskurs|exchange rate|fx rate|"
-      "taux de change|tipo de cambio|tasso di cambio|taxa de cambio|"
-      "wisselkoers|kurs wymiany|kurs eur|kurs usd|equivalente en|"
-      "equivalente em|equivalent in|equivalent en|equivalent to|gegenwert|"
-      "umgerechnet|controvalore|equivalente in|rownowartosc|tegenwaarde|"
-      "contre valeur|contravalor";
+  static const char list[] = QM_WORDS_EXCHANGE_RATE;
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (words);
 
@@ -571,10 +566,7 @@ is_in_other_currency (QmCsvReader *reader,
 static gboolean
 is_rounding (const char *words)
 {
-  static const char list[] =
-      "rundung|rundungsdifferenz|rounding|rounding difference|arrondi|"
-      "difference d arrondi|redondeo|arrotondamento|afronding|"
-      "afrondingsverschil|arredondamento|zaokraglenie|avrundning";
+  static const char list[] = QM_WORDS_ROUNDING;
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (words);
 

@@ -107,17 +107,7 @@ find_affix (const char *normal)
 static gboolean
 is_unwanted (const char *normal)
 {
-  static const char list[] =
-      "list price|listenpreis|msrp|rrp|uvp|list|retail price|prix public|"
-      "prix catalogue|precio de lista|prezzo di listino|catalogusprijs|"
-      "cena katalogowa|tax|vat|vat percent|tax percent|mwst|mwst percent|ust|"
-      "tva|tva percent|iva|iva percent|btw|btw percent|tax rate|vat rate|"
-      "steuersatz|tax amount|vat amount|stawka vat|kwota vat|availability|"
-      "lead time|delivery time|lieferzeit|delivery|delai|plazo de entrega|"
-      "levertijd|list price each|unit list price|gpus|catalog item|weight|"
-      "warranty|garantie|eta|stock|due date|delivery date|lieferdatum|"
-      "liefertermin|date de livraison|fecha de entrega|data di consegna|"
-      "leverdatum|data de entrega|data dostawy";
+  static const char list[] = QM_WORDS_UNWANTED;
 
   static GHashTable *set;
 

@@ -6,6 +6,7 @@
 
 #include "pricing/formats/qm-csv-words.h"
 #include "pricing/formats/qm-workbook.h"
+#include "pricing/qm-csv.h"
 
 #include <string.h>
 
@@ -93,11 +94,9 @@ append_sheet_row (GString *text, const QmSheet *sheet, guint row)
 {
   for (guint i = 0; i < qm_sheet_n_cells (sheet, row); i++)
     {
-      g_auto (GStrv) parts =
-          g_strsplit (qm_sheet_cell (sheet, row, i), "\"", -1);
-      g_autofree char *cell = g_strjoinv ("\"\"", parts);
-
-      g_string_append_printf (text, "%s\"%s\"", i > 0 ? ";" : "", cell);
+      if (i > 0)
+        g_string_append_c (text, ';');
+      qm_csv_quote (text, qm_sheet_cell (sheet, row, i));
     }
   g_string_append_c (text, '\n');
 }

@@ -7,6 +7,7 @@
 #include "pricing/formats/qm-csv-row.h"
 #include "pricing/formats/qm-pdf-table.h"
 #include "pricing/quotes/qm-quote-read.h"
+#include "pricing/words-quotes.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -36,8 +37,7 @@ typedef struct
 static gboolean
 is_page_number (const QmPdfLine *line)
 {
-  static const char words[] =
-      "page|seite|pagina|strona|str|pag|p|s|blatt|of|von|de|di|van|z|sur";
+  static const char words[] = QM_WORDS_PAGE_NUMBER;
   static GHashTable *set;
   GHashTable *table = qm_csv_phrases_once (&set, words);
   gboolean named = FALSE;
@@ -182,13 +182,7 @@ put_cells (Table *table, const QmPdfHead *head, char *const *cells)
 static gboolean
 is_carried (char *const *cells, guint n)
 {
-  static const char words[] =
-      "ubertrag|uebertrag|zwischenubertrag|ubertrag von seite|"
-      "ubertrag auf seite|carried forward|brought forward|carry over|"
-      "carryover|balance forward|balance carried forward|"
-      "balance brought forward|subtotal carried forward|a reporter|report|"
-      "suma y sigue|suma anterior|riporto|a riportare|transporteren|"
-      "transport a reporter|a transportar|do przeniesienia|z przeniesienia";
+  static const char words[] = QM_WORDS_CARRIED;
   static GHashTable *set;
   GHashTable *table = qm_csv_phrases_once (&set, words);
 

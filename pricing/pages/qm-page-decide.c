@@ -11,17 +11,8 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-/* "1" often stands for "ask us", more than this for "not for sale". */
-#define PLACEHOLDER_MICROS ((gint64) QM_MICROS_PER_UNIT)
-#define ABSURD_MICROS      ((gint64) 1000000000 * QM_MICROS_PER_UNIT)
-
-/* Characters of a text around a price that may speak of its tax, and levels up
- * to it. */
-#define TAX_TEXT_MAX 200
-#define TAX_LEVELS   4
-
-/* Levels between the heading and a price that is only seen. */
-#define AREA_MAX 8
+#define PLACEHOLDER_MICROS ((gint64) QM_PAGE_PLACEHOLDER * QM_MICROS_PER_UNIT)
+#define ABSURD_MICROS      ((gint64) QM_PAGE_ABSURD * QM_MICROS_PER_UNIT)
 
 /* What one kind of data states. */
 typedef struct
@@ -404,15 +395,15 @@ see_tax (const QmSeenAmount *amount)
   const xmlNode *node = amount->node;
   QmTristate tax = QM_UNSTATED;
 
-  for (guint i = 0; i < TAX_LEVELS && tax == QM_UNSTATED && node != NULL
+  for (guint i = 0; i < QM_PAGE_TAX_LEVELS && tax == QM_UNSTATED && node != NULL
                     && node->type == XML_ELEMENT_NODE;
        i++, node = node->parent)
     {
-      g_autofree char *text = qm_page_node_text (node, TAX_TEXT_MAX + 1);
+      g_autofree char *text = qm_page_node_text (node, QM_PAGE_TAX_TEXT + 1);
 
       if (text == NULL)
         continue;
-      if (g_utf8_strlen (text, -1) > TAX_TEXT_MAX)
+      if (g_utf8_strlen (text, -1) > QM_PAGE_TAX_TEXT)
         break;
       tax = qm_page_words_tax (text);
     }
@@ -507,7 +498,7 @@ is_clear_sight (const Judge *judge)
   const QmSeenAmount *seen = judge->sight.amount;
 
   return judge->sight.called_price && seen->micros > PLACEHOLDER_MICROS
-         && seen->micros < ABSURD_MICROS && seen->area <= AREA_MAX
+         && seen->micros < ABSURD_MICROS && seen->area <= QM_PAGE_AREA
          && (seen->sign[0] != '\0' || !judge->page->sees_signed)
          && !is_not_for_sale (judge);
 }

@@ -6,6 +6,7 @@
 
 #include "pricing/pages/qm-page.h"
 #include "pricing/words-pages.h"
+#include "pricing/words-thresholds.h"
 
 #include <jansson.h>
 #include <libxml/HTMLparser.h>

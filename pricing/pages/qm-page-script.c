@@ -13,9 +13,7 @@
 
 #define SCRIPT_BYTES_MAX (1024 * 1024)
 #define OBJECT_BYTES_MAX (128 * 1024)
-#define FINDS_MAX        8  /* objects of a kind in one script */
-#define GAP_MAX          60 /* bytes between a word and its object */
-#define BEFORE_MAX       300
+#define FINDS_MAX        8 /* objects of a kind in one script */
 
 typedef struct
 {
@@ -110,7 +108,7 @@ is_about_list (const Script *script, const char *at)
   static const char *const words[] = { "_list",     "add_to_cart", "addToCart",
                                        "AddToCart", "function",    "purchase",
                                        NULL };
-  gsize before = MIN ((gsize) (at - script->text), BEFORE_MAX);
+  gsize before = MIN ((gsize) (at - script->text), QM_PAGE_SCRIPT_BEFORE);
   g_autofree char *text = g_strndup (at - before, before);
 
   return qm_page_holds_any (text, words);
@@ -132,8 +130,9 @@ find_objects (QmPage *page,
       gsize rest;
       json_t *object;
 
-      if (gap > GAP_MAX || at[n + gap] != '{' || g_ascii_isalnum (at[n])
-          || at[n] == '_' || is_about_list (script, at))
+      if (gap > QM_PAGE_SCRIPT_GAP || at[n + gap] != '{'
+          || g_ascii_isalnum (at[n]) || at[n] == '_'
+          || is_about_list (script, at))
         {
           at += n;
           continue;

@@ -12,15 +12,8 @@
 #include <string.h>
 
 #define SEEN_MAX 4000
-/* Of the text of an element that is about one price. */
-#define SMALL_BYTES 120
-#define SMALL_NODES 60
-#define RUN_MAX     600
-#define LONE_REST   14 /* bytes beside the amounts of an element */
-#define PRICE_REST  90 /* of one that says price */
-#define CARDS_MIN   3  /* alike elements with amounts make a list */
-#define CARD_LEVELS 12
-#define BUYS_MAX    200 /* things to buy with that are looked at */
+#define RUN_MAX  600
+#define BUYS_MAX 200 /* things to buy with that are looked at */
 
 typedef struct
 {
@@ -67,11 +60,11 @@ is_small (const xmlNode *top)
   for (xmlNode *node = top->children; node != NULL;
        node = qm_page_next (top, node, !qm_page_is_code (node)))
     {
-      if (++nodes > SMALL_NODES)
+      if (++nodes > QM_PAGE_SMALL_NODES)
         return FALSE;
       if (node->type == XML_TEXT_NODE && node->content != NULL)
         for (const xmlChar *c = node->content; *c != '\0'; c++)
-          if (*c > ' ' && ++bytes > SMALL_BYTES)
+          if (*c > ' ' && ++bytes > QM_PAGE_SMALL_BYTES)
             return FALSE;
     }
   return TRUE;
@@ -239,7 +232,8 @@ end_run (Seer *seer)
   rest = strlen (line);
   for (guint i = 0; i < found->len; i++)
     rest -= amounts[i].end - amounts[i].start;
-  if (rest <= ((flags & QM_SEEN_PRICE) != 0 ? PRICE_REST : LONE_REST))
+  if (rest <= ((flags & QM_SEEN_PRICE) != 0 ? QM_PAGE_PRICE_REST
+                                            : QM_PAGE_LONE_REST))
     flags |= QM_SEEN_LONE;
   if ((flags & QM_SEEN_NEAR) != 0)
     share_sign (found);
@@ -396,15 +390,15 @@ around (const Seer *seer,
         const xmlNode *node,
         gboolean count)
 {
-  for (guint level = 0;
-       level < CARD_LEVELS && node != NULL && node->type == XML_ELEMENT_NODE
-       && !g_hash_table_contains (seer->above_heading, node);
+  for (guint level = 0; level < QM_PAGE_CARD_LEVELS && node != NULL
+                        && node->type == XML_ELEMENT_NODE
+                        && !g_hash_table_contains (seer->above_heading, node);
        level++, node = node->parent)
     {
       Card key = { .node = node, .count = 1 };
       Card *card = g_hash_table_lookup (cards, &key);
 
-      if (!count && card != NULL && card->count >= CARDS_MIN)
+      if (!count && card != NULL && card->count >= QM_PAGE_CARDS_LEAST)
         return TRUE;
       if (count && card == NULL)
         g_hash_table_add (cards, g_memdup2 (&key, sizeof key));

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define NAMES_MAX 400  /* bytes of the names of an element */
-#define LABEL_MAX 30   /* bytes of a label that is a name */
 #define KNOWN_MAX 5000 /* names that are kept with what they tell */
 
 typedef struct
@@ -58,7 +57,7 @@ collect_names (const xmlNode *node, char out[NAMES_MAX])
 
       if (value == NULL || !is_telling (a->name)
           || (qm_page_same_name (a->name, "aria-label")
-              && strlen (value) > LABEL_MAX))
+              && strlen (value) > QM_PAGE_LABEL))
         continue;
       for (; *value != '\0' && n + 3 < NAMES_MAX; value++)
         {

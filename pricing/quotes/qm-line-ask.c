@@ -7,103 +7,48 @@
 #include "pricing/formats/qm-csv-phrases.h"
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
+#include "pricing/words-quotes.h"
+#include "pricing/words-thresholds.h"
 
 #include <glib/gi18n-lib.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* No pack has more pieces. */
-#define LARGEST_PACK 64
-
-static const char rent_words[] =
-    "rental|rent|rented|renting|lease|leasing|leased|hire|per month|a month|"
-    "each month|monthly|month rate|per week|weekly|per day|per year|annually|"
-    "miete|mietpreis|mietrate|mietweise|mietgebuhr|monatsmiete|mietangebot|"
-    "pro monat|je monat|im monat|monatlich|monatliche|monatsrate|mtl|"
-    "pro woche|pro tag|pro jahr|loyer|mensuel|mensuelle|mensualite|par mois|"
-    "par semaine|par jour|par an|location longue duree|alquiler|"
-    "arrendamiento|al mes|por mes|mensual|mensualidad|cuota mensual|por ano|"
-    "al ano|noleggio|canone|al mese|mensile|all anno|huur|huurprijs|verhuur|"
-    "per maand|maandelijks|maandprijs|per jaar|aluguer|aluguel|locacao|"
-    "mensalidade|mensal|ao mes|renda|wynajem|dzierzawa|czynsz|miesiecznie|"
-    "miesieczna|za miesiac|na miesiac|per hour|hourly|pro stunde|par heure|"
-    "por hora|all ora|per uur|za godzine|pcm|p m|mo|mth|mensualites|credit "
-    "bail|"
-    "arriendo|mensualidades|arrendamento|mensalidades|locazione|affitto|nolo|"
-    "canoni|najem|najmu|wynajmu|dzierzawy|per annum|p a|as a service|"
-    "pay as you go|pay per use|usage fee|nutzungsentgelt|nutzungsgebuhr|"
-    "nutzungspauschale|bereitstellungsentgelt|redevance|a l usage|jahrlich|"
-    "annuel|annuelle|anual|annuale|jaarlijks|rocznie|anualmente";
+static const char rent_words[] = QM_WORDS_RENT;
 /* "36 month commitment", "reserved 1 year", "Laufzeit 24 Monate": beside a
  * number of them, or behind a unit of time, ... */
-static const char term_words[] =
-    "commitment|commit|committed|term|contract|reserved|reservation|plan|"
-    "laufzeit|vertragslaufzeit|vertrag|mindestlaufzeit|engagement|reserve|"
-    "plazo|compromiso|permanencia|reservado|impegno|vincolo|riservato|"
-    "looptijd|contract|gereserveerd|zobowiazanie|umowa|rezerwacja|fidelizacao|"
-    "contrato|reservada";
+static const char term_words[] = QM_WORDS_RENT_TERM;
 /* ... and these alone, but for software. */
-static const char subscription_words[] =
-    "subscription|subscriptions|abonnement|abo|suscripcion|abbonamento|"
-    "subskrypcja|abonament|assinatura|subscricao";
-static const char software_words[] =
-    "enterprise|nvaie|software|licence|license|lizenz|licenza|licencia|"
-    "licenca|licencja|licentie|vgpu|omniverse|support|maintenance";
+static const char subscription_words[] = QM_WORDS_SUBSCRIPTION;
+static const char software_words[] = QM_WORDS_SOFTWARE;
 /* Words of which German, Dutch and Polish make longer ones: "Leasingrate",
  * "Mietserver", "Servermiete", "maandbedrag". */
 static const char *const rent_starts[] = { "leasing", "miet", "monats",
                                            "lease",   "huur", "maand" };
 static const char *const rent_ends[] = { "miete", "leasing", "huur" };
 /* "Location" is a rent where a French text begins with it. */
-static const char rent_beginnings[] =
-    "location de|location d|location serveur|location mensuelle|location gpu|"
-    "location carte|location cartes|location avec|location sur|"
-    "location financiere|location machine|location noeud|location station";
+static const char rent_beginnings[] = QM_WORDS_RENT_BEGINNING;
 
-static const char once_words[] =
-    "einmalig|einmalige|einrichtung|einrichtungsgebuhr|setup|set up|one time|"
-    "onetime|one off|frais de mise en service|mise en service|unique|"
-    "pago unico|alta|una tantum|attivazione|eenmalig|eenmalige|unico|"
-    "jednorazowo|jednorazowa|shipping|versand|lieferung|transport|transporte|"
-    "installation|instalacao|instalacion|installazione|installatie|instalacja";
+static const char once_words[] = QM_WORDS_ONCE;
 
 /* "GPU-hours", "Knotenstunden", "heures de GPU": hours beside what runs. */
-static const char hour_words[] =
-    "hour|hours|hr|hrs|stunde|stunden|std|heure|heures|hora|horas|ora|ore|uur|"
-    "uren|godzina|godziny|godzin|rbh";
-static const char runs_words[] =
-    "gpu|gpus|node|nodes|instance|instances|knoten|noeud|noeuds|nodo|nodi|"
-    "nodos|server|serveur|servidor|serwer|wezel|machine|machines|compute|"
-    "rechen|calcul|calculo|calcolo|card|cards|accelerator";
+static const char hour_words[] = QM_WORDS_HOUR;
+static const char runs_words[] = QM_WORDS_RUNS;
 static const char *const hour_ends[] = { "gpustunde",     "gpustunden",
                                          "knotenstunde",  "knotenstunden",
                                          "rechenstunden", "gpuuren",
                                          "serverstunden" };
 
 /* "set of 4", "lot de 4 cartes", "4er-Set". */
-static const char pack_words[] =
-    "set|sets|pack|packs|lot|kit|bundle|box|case|packung|paket|bulk|multipack|"
-    "conjunto|juego|caja|paquete|confezione|pacchetto|verpakking|pak|doos|"
-    "caixa|pacote|zestaw|komplet|pakiet|karton|vpe|ve|gebinde|pak van|"
-    "opakowanie|embalagem|conditionnement|colisage";
+static const char pack_words[] = QM_WORDS_PACK;
 /* Behind these a number alone says it, too: "VE 2". */
-static const char size_words[] =
-    "ve|vpe|verpackungseinheit|inhalt ve|pack size|pack qty|packing unit|"
-    "pieces per pack|units per pack|stuck ve|stuck pro ve|stuck je ve|colisage|"
-    "conditionnement|unites par lot|uds por caja|pezzi per confezione|"
-    "stuks per verpakking|sztuk w opakowaniu|lot de";
-static const char of_words[] = "of|de|da|di|van|mit|zu|a|com|con|with|po|x";
+static const char size_words[] = QM_WORDS_PACK_SIZE;
+static const char of_words[] = QM_WORDS_PACK_OF;
 /* Behind a number these say of what it is: "VPE 2 Stk". */
-static const char piece_words[] =
-    "pc|pcs|piece|pieces|units|st|stk|stuck|karten|cartes|unites|uds|"
-    "unidades|tarjetas|pz|pezzi|schede|stuks|kaarten|pecas|placas|szt|sztuk";
+static const char piece_words[] = QM_WORDS_PACK_PIECE;
 /* Behind a number these say how many there are. */
-static const char behind_words[] =
-    "pack|packs|pk|set|er set|er pack|er packung|er paket|er bundle|"
-    "piece set|teiliges set";
-static const char pair_words[] =
-    "doppelpack|twin pack|twinpack|dual pack|pair of|paar|paire de|coppia di|"
-    "par de|pareja de|para kart";
+static const char behind_words[] = QM_WORDS_PACK_BEHIND;
+static const char pair_words[] = QM_WORDS_PACK_PAIR;
 
 static gboolean
 has_phrase_of (GHashTable **set, const char *list, const char *normal)
@@ -147,11 +92,7 @@ are_hours (char **words, guint i)
 static gboolean
 is_unit (const char *word)
 {
-  static const char units[] =
-      "month|months|mo|mos|monat|monate|monaten|mois|mes|meses|mese|mesi|maand|"
-      "maanden|mnd|miesiac|miesiace|miesiecy|year|years|yr|yrs|jahr|jahre|an|"
-      "ans|annee|annees|ano|anos|anno|anni|jaar|jaren|rok|lata|lat|week|weeks|"
-      "hour|hours|day|days";
+  static const char units[] = QM_WORDS_TIME_UNIT;
   static GHashTable *set;
 
   return word != NULL
@@ -234,7 +175,7 @@ several_of_word (const char *word, const char **rest)
 
   if (rest != NULL)
     *rest = number > 0 ? word + digits : "";
-  return number >= 2 && number <= LARGEST_PACK ? number : 0;
+  return number >= 2 && number <= QM_LARGEST_PACK ? number : 0;
 }
 
 /* "set of 4", "lot de 4", "VPE 2 Stk": the number behind. */
@@ -332,13 +273,7 @@ qm_words_pack (const char *text)
 static gboolean
 is_unit_of_time (const char *unit)
 {
-  static const char units[] =
-      "month|months|mon|mo|monat|monate|monat e|mois|mes|meses|mese|mesi|maand|"
-      "maanden|miesiac|mies|year|years|ann|jahr|jahre|an|ano|anno|jaar|rok|"
-      "week|"
-      "wee|woche|semaine|semana|settimana|day|days|tag|tage|jour|dia|"
-      "giorno|dag|hour|hours|hur|hr|hrs|h|stunde|stunden|std|heure|heures|hora|"
-      "horas|ora|ore|uur|uren|godz|godzina|godziny|godzin|gpuh|gpuhr";
+  static const char units[] = QM_WORDS_TIME_OF_UNIT;
   static GHashTable *set;
   g_autofree char *normal = qm_csv_normalize (unit);
   const char *last = strrchr (normal, ' ');

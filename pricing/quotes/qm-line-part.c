@@ -6,24 +6,17 @@
 
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-match-private.h"
+#include "pricing/words-lines.h"
 
 #include <glib/gi18n-lib.h>
 
-static const char memory_words[] =
-    "memory ram rdimm dimm dimms rdimms ddr4 ddr5 arbeitsspeicher "
-    "hauptspeicher memoire memoria geheugen werkgeheugen pamiec";
+static const char memory_words[] = QM_SPACED_PART_MEMORY;
 
-static const char storage_words[] =
-    "ssd ssds nvme hdd hdds festplatte festplatten platte disk disks drive "
-    "drives disque disco dysk schijf m2 u2";
+static const char storage_words[] = QM_SPACED_PART_STORAGE;
 
-static const char network_words[] =
-    "nic nics connectx infiniband ethernet switch switches transceiver "
-    "transceivers network networking netzwerk netzwerkkarte reseau red rete "
-    "rede netwerk siec 10gbe 25gbe 100gbe 200gbe 400gbe sfp qsfp dac nvlink "
-    "nvswitch bridge bridges ndr hdr";
+static const char network_words[] = QM_SPACED_PART_NETWORK;
 
-static const char board_words[] = "motherboard mainboard hauptplatine";
+static const char board_words[] = QM_SPACED_PART_BOARD;
 
 static void
 split (const QmQuoteLine *line, QmWords *words)

@@ -5,91 +5,51 @@
 #include "pricing/quotes/qm-line-thing.h"
 
 #include "pricing/quotes/qm-match-private.h"
+#include "pricing/words-lines.h"
 
 #include <string.h>
 
 /* Words of a machine as a whole. */
-static const char machine_words[] =
-    "server servers serveur servidor serwer gpuserver rackserver workstation "
-    "workstations system systems systeme node nodes knoten noeud nodo rechner "
-    "dgx poweredge proliant thinksystem thinkstation precision gpx sys tower "
-    "desktop computer pc appliance werkstation werkstations rekenserver "
-    "rekenservers rechenknoten gpuknoten arbeitsstation komputer ordinateur "
-    "ordenador computador elaboratore";
+static const char machine_words[] = QM_SPACED_THING_MACHINE;
 
 /* "Station de travail", "estação de trabalho", "stacja robocza". */
-static const char station_words[] =
-    "station stations estacion estaciones estacao estacoes stazione stazioni "
-    "postazione stacja stacje";
-static const char of_station_words[] = "de di da robocza robocze graficzna";
+static const char station_words[] = QM_SPACED_THING_STATION;
+static const char of_station_words[] = QM_SPACED_THING_OF_STATION;
 
 /* Cards are sold without these: a GPU with one of them is in a machine, ... */
-static const char inner_words[] =
-    "threadripper epyc xeon ryzen cpu cpus prozessor prozessoren ddr4 ddr5 "
-    "rdimm nvme ssd ssds dgx";
+static const char inner_words[] = QM_SPACED_THING_INNER;
 
 /* ... and several with one of these. */
-static const char around_words[] =
-    "server serveur servidor serwer gpuserver workstation node knoten system "
-    "systems rechner tower rack poweredge proliant thinkstation 1u 2u 4u 5u 6u "
-    "8u 10u";
+static const char around_words[] = QM_SPACED_THING_AROUND;
 
 /* What GPUs come on without a machine. */
-static const char board_words[] =
-    "baseboard baseboards board boards tray trays assembly module modules";
+static const char board_words[] = QM_SPACED_THING_BOARD;
 
 /* "Workstation Edition", "Blackwell Server", "for servers" are no machines. */
 static const char edition_words[] = "edition ed";
-static const char before_edition[] = "blackwell ada for fur pour para per";
+static const char before_edition[] = QM_SPACED_THING_BEFORE_EDITION;
 
 /* Those besides what qm_words_name_service() knows. */
-static const char service_words[] =
-    "installationsservice inbetriebnahme setup einrichtung training schulung "
-    "software consulting beratung montage assembly integration burnin course "
-    "workshop formation formacion corso cursus szkolenie";
+static const char service_words[] = QM_SPACED_THING_SERVICE;
 
-static const char shipping_words[] =
-    "shipping freight delivery versand versandkosten lieferung fracht "
-    "carriage portes verzendkosten verzending bezorging spedizione "
-    "trasporto transporte frete dostawa wysylka emballage "
-    "frachtkosten transport livraison envio spedizione handling insurance "
-    "versicherung packaging verpackung porto";
+static const char shipping_words[] = QM_SPACED_THING_SHIPPING;
 
-static const char processor_words[] =
-    "epyc xeon threadripper ryzen opteron processor processors prozessor "
-    "prozessoren cpu cpus processeur procesador processore procesor grace";
+static const char processor_words[] = QM_SPACED_THING_PROCESSOR;
 
 /* Parts that name the processor they are for. */
-static const char for_processor_words[] =
-    "cooler cooling kuhler kuhlung heatsink fan fans lufter motherboard "
-    "mainboard hauptplatine";
+static const char for_processor_words[] = QM_SPACED_THING_FOR_PROCESSOR;
 
 /* A part even where a machine is named beside it, ... */
-static const char shell_words[] =
-    "chassis barebone barebones baseboard gehause boitier enclosure";
+static const char shell_words[] = QM_SPACED_THING_SHELL;
 
 /* ... and only where it follows: "server memory", not "server 2x CPU". */
-static const char part_words[] =
-    "case motherboard mainboard hauptplatine memory ram rdimm dimm ddr4 ddr5 "
-    "arbeitsspeicher speicher memoire memoria ssd ssds nvme hdd festplatte "
-    "disk disks drive netzteil netzteile psu psus supply alimentation cooler "
-    "cooling kuhler kuhlung heatsink fan fans lufter bridge nvlink nvswitch "
-    "cable cables kabel cord cords rail rails schienen riser adapter nic "
-    "connectx infiniband ethernet switch transceiver transceivers controller "
-    "raid bracket kit tpm";
+static const char part_words[] = QM_SPACED_THING_PART;
 
-static const char with_words[] =
-    "with w incl including includes included inkl inklusive mit avec con met "
-    "com plus z";
+static const char with_words[] = QM_SPACED_THING_WITH;
 
-static const char desktop_words[] =
-    "werkstation werkstations arbeitsstation workstation workstations desktop "
-    "tower pc rechner threadripper ryzen "
-    "thinkstation precision";
+static const char desktop_words[] = QM_SPACED_THING_DESKTOP;
 
-static const char rack_words[] =
-    "server serveur servidor serwer rack rackmount 1u 2u 4u 5u 6u 8u 10u node "
-    "dgx poweredge proliant epyc";
+static const char rack_words[] = QM_SPACED_THING_RACK;
 
 static gboolean
 first_words_have (const QmWords *words, int n, const char *list)
@@ -268,7 +228,7 @@ qm_line_names_desktop (const QmQuoteLine *line)
 static gboolean
 is_model (const char *word)
 {
-  static const char series[] = "a h b l t v p k gb gh mi rtx gtx";
+  static const char series[] = QM_SPACED_THING_SERIES;
   gsize letters = strspn (word, "abcdefghijklmnopqrstuvwxyz");
   gsize digits = strspn (word + letters, "0123456789");
   g_autofree char *prefix = g_strndup (word, letters);
@@ -301,9 +261,7 @@ qm_words_name_model (const char *text)
 gboolean
 qm_words_name_goods (const char *text)
 {
-  static const char gpu_words[] =
-      "gpu gpus grafikkarte grafikkarten karte karten card cards carte cartes "
-      "tarjeta tarjetas scheda schede kaart kaarten karta karty placa placas";
+  static const char gpu_words[] = QM_SPACED_THING_GPU;
   static const char *const lists[] = {
     machine_words, inner_words, around_words,   board_words, processor_words,
     shell_words,   part_words,  shipping_words, gpu_words,

@@ -6,34 +6,16 @@
 #include "config.h"
 
 #include "pricing/quotes/qm-match-private.h"
+#include "pricing/words-lines.h"
 
 #include <string.h>
 
-static const char with_words[] =
-    "with incl including includes included inkl inklusive mit w avec con met z "
-    "com plus inc";
+static const char with_words[] = QM_SPACED_AROUND_WITH;
 
-static const char for_words[] =
-    "for fur fuer pour para voor dla do compatible kompatibel supports "
-    "supporting unterstutzt fits suits";
+static const char for_words[] = QM_SPACED_AROUND_FOR;
 
 /* Services of whatever kind, in all languages. */
-static const char service_words[] =
-    "support prosupport supportpack warranty warranties garantie garantia "
-    "garanzia gwarancja gwarancji gwarancyjny garantieverlangerung "
-    "garantieerweiterung herstellergarantie gewahrleistung service services "
-    "serviceleistung servicelevel servicevertrag supportvertrag wartung "
-    "wartungsvertrag maintenance entretien assistance mantenimiento soporte "
-    "asistencia manutenzione assistenza manutencao suporte assistencia "
-    "onderhoud ondersteuning onderhoudscontract servicecontract serwis serwisu "
-    "wsparcie wsparcia konserwacja opieka nbd sbd sla onsite vorort "
-    "vorortservice carepack carepaq basecare procare installation install "
-    "installatie instalacion instalacao installazione instalacja deployment "
-    "licence license licenses licences lizenz lizenzen licencia licenza "
-    "licentie licenca licencja subscription abonnement suscripcion abbonamento "
-    "assinatura subskrypcja insurance versicherung assurance seguro "
-    "contract contrat contrato contratto vertrag umowa extension estensione "
-    "extensao ampliacion verlangerung verlenging przedluzenie";
+static const char service_words[] = QM_SPACED_AROUND_SERVICE;
 
 /* Two words that are one of those. */
 static const char *const service_pairs[][2] = {
@@ -46,7 +28,7 @@ static const char *const service_pairs[][2] = {
 };
 
 /* Software for GPUs, sold for so many of them: the same. */
-static const char software_words[] = "nvaie omniverse vws vapps vcs";
+static const char software_words[] = QM_SPACED_AROUND_SOFTWARE;
 static const char *const software_pairs[][2] = {
   { "ai", "enterprise" },
   { "virtual", "workstation" },
@@ -58,32 +40,15 @@ static const char *const software_pairs[][2] = {
 };
 
 /* What may stand before its name. */
-static const char before_software[] =
-    "nvidia hpe dell lenovo supermicro pny rtx software softwarepaket paket "
-    "package suite logiciel programa oprogramowanie nve the";
+static const char before_software[] = QM_SPACED_AROUND_BEFORE_SOFTWARE;
 
 /* What may stand between a machine's name and such a word: "DGX H100 640GB
  * system, enterprise 3 years". */
-static const char tier_words[] =
-    "standard premium business enterprise basic critical essential advanced "
-    "extended gold silver platinum bronze pro hardware software hw sw "
-    "nvidia full complete additional zusatzliche erweiterte estesa estendida "
-    "extendida etendue uitgebreide rozszerzona care ai base command technical "
-    "technique tecnico tecnica technische techniczne de del du da do di d la "
-    "le "
-    "der die das des van von the a an to of per system systems systeme sistema "
-    "systemu server servers serveur servidor serwer serwera node knoten "
-    "appliance gpu gpus tensor core x on site vor ort sur";
+static const char tier_words[] = QM_SPACED_AROUND_TIER;
 
-static const char time_units[] =
-    "year years yr yrs y month months mo mth mths m jahre jahr jahren j monate "
-    "monat monaten ans an annees annee mois anos ano meses mes anni anno mesi "
-    "mese jaar jaren maanden maand lat lata rok roku miesiecy miesiace";
+static const char time_units[] = QM_SPACED_AROUND_TIME_UNITS;
 
-static const char machine_words[] =
-    "dgx hgx server servers serveur servidor serwer serwera gpuserver "
-    "workstation poweredge proliant superserver thinksystem node system "
-    "systeme sistema knoten";
+static const char machine_words[] = QM_SPACED_AROUND_MACHINE;
 
 /* Whether one of some words stands from `from` to before `to`. */
 static gboolean
@@ -144,10 +109,7 @@ is_pair (const QmWords *words, int i, const char *const pairs[][2], guint n)
 static gboolean
 is_followed_by_ready (const QmWords *words, int i, int n)
 {
-  static const char ready[] =
-      "ready certified capable supported compatible zertifiziert fahig fahige "
-      "zertifizierte certifie certificado certificato gecertificeerd "
-      "certyfikowany ovx";
+  static const char ready[] = QM_SPACED_AROUND_READY;
 
   return qm_word_in (qm_words_at (words, i + n), ready);
 }
@@ -217,9 +179,8 @@ are_times (const QmWords *words, int from)
 static gboolean
 is_support (const QmWords *words, int head, int i)
 {
-  static const char tiers[] =
-      "standard premium business enterprise basic critical essential advanced";
-  static const char support[] = "support prosupport care";
+  static const char tiers[] = QM_SPACED_AROUND_TIERS;
+  static const char support[] = QM_SPACED_AROUND_SUPPORT;
 
   if (i <= head + 1 || !qm_word_in (qm_words_at (words, i), support)
       || !qm_word_in (qm_words_at (words, i - 1), tiers)
@@ -236,8 +197,7 @@ is_support (const QmWords *words, int head, int i)
 static gboolean
 is_of_name (const QmWords *words, int i)
 {
-  static const char forms[] = "sxm sxm2 sxm3 sxm4 sxm5 sxm6 pcie nvl oam hbm2 "
-                              "hbm2e hbm3 hbm3e";
+  static const char forms[] = QM_SPACED_AROUND_FORMS;
   const char *word = qm_words_at (words, i);
 
   return qm_word_in (word, tier_words) || qm_word_in (word, forms)
@@ -267,14 +227,8 @@ is_followed_by_service (const QmWords *words, int head)
 static gboolean
 is_noun (const QmWords *words, int head, int i)
 {
-  static const char always[] =
-      "bridge bridges cable cables kabel waterblock waterblocks backplate "
-      "riser dongle wasserblock wasserkuhler nvlinkbridge contract vertrag "
-      "wartungsvertrag servicevertrag supportvertrag onderhoudscontract";
-  static const char before[] =
-      "heatsink bracket brackets halterung cooler kuhler fan fans lufter "
-      "enablement shroud duct nvlink holder sag adapter duty course schulung "
-      "workshop";
+  static const char always[] = QM_SPACED_AROUND_ALWAYS;
+  static const char before[] = QM_SPACED_AROUND_BEFORE;
 
   return qm_word_in (qm_words_at (words, i), always)
          || (i < head && i >= head - 8
@@ -334,8 +288,7 @@ around_before_software (const QmWords *words, int head)
 QmAround
 qm_words_around (const QmWords *words, int head)
 {
-  static const char whole[] = "server servers workstation poweredge proliant "
-                              "superserver node system";
+  static const char whole[] = QM_SPACED_AROUND_WHOLE;
   int end = stands_between (words, 0, head, whole) ? head : head + 7;
   QmAround around = QM_AROUND_NOT;
 

@@ -6,43 +6,27 @@
 #include "config.h"
 
 #include "pricing/quotes/qm-match-private.h"
+#include "pricing/words-lines.h"
 
 #include <string.h>
 
 #define MAX_DIGITS 3 /* more are a model's: "Nr. 4090" */
 
 /* What stands before the number of a line, ... */
-static const char position_words[] =
-    "pos position positions positionen posten posnr postennr positionsnummer "
-    "posizione posizioni posicion posiciones posicao posicoes positie posities "
-    "poz pozycja pozycji pozycje pozycje poste postes item items itemnr "
-    "linea lineas ligne lignes linha linhas riga righe regel regels zeile "
-    "wiersz wiersza renglon partida perceel percelen voce voci artikel "
-    "artikels "
-    "article articles articulo articolo artigo art artykul nr nro num numer "
-    "numero nummer number punkt punkty ref";
+static const char position_words[] = QM_SPACED_POSITION_POSITION;
 
 /* ... and what does so as the first word, or where a mark follows: "No. 2",
  * but not "los 2 servidores". */
-static const char first_words[] = "no los lose lot lots lote lotes lotto lotti "
-                                  "line lines n";
+static const char first_words[] = QM_SPACED_POSITION_FIRST;
 
 /* What is numbered where a mark follows: "Option 2:". */
-static const char heading_words[] =
-    "option opcion opzione opcao optie opcja variante variant wariant "
-    "alternative alternativ alternativa alternatief alternatywa konfiguration "
-    "configuration config configuracion configurazione configuracao "
-    "konfiguracja configuratie part parte partie teil deel czesc section "
-    "abschnitt sezione seccion secao sectie sekcja phase fase faza angebot "
-    "offer quote offre oferta offerta offerte";
+static const char heading_words[] = QM_SPACED_POSITION_HEADING;
 
 /* What makes a number that of pieces. */
-static const char counted_words[] =
-    "x gpus karten cards cartes tarjetas schede kaarten karty placas pcs pc "
-    "pieces stuck stk units unit gb go gib tb w mm";
+static const char counted_words[] = QM_SPACED_POSITION_COUNTED;
 
 /* What stands between the numbers of lines. */
-static const char and_words[] = "und and et y e i en of o or oder ou bis to";
+static const char and_words[] = QM_SPACED_POSITION_AND;
 
 static gsize
 count_digits (const char *text)

@@ -3,23 +3,16 @@
 #include "config.h"
 
 #include "pricing/quotes/qm-match-private.h"
+#include "pricing/words-lines.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char qm_match_fillers[] =
-    "nvidia amd geforce rtx gtx tesla quadro radeon instinct pny asus msi "
-    "gigabyte zotac palit gainward inno3d evga dell hp hpe lenovo supermicro "
-    "leadtek thinksystem gpu gpus hgx sxm sxm2 sxm4 sxm5 pcie nvl tensor core "
-    "of the ampere hopper blackwell new used pro type karten stuck";
+const char qm_match_fillers[] = QM_SPACED_MATCH_FILLERS;
 
 /* Words that only stand beside GPUs. */
-static const char context_words[] =
-    "nvidia geforce rtx gtx tesla quadro gpu gpus graphics graphic grafikkarte "
-    "grafik grafica graficzna graphique instinct amd radeon accelerator tensor "
-    "hgx dgx vga video ampere hopper blackwell volta turing pny videokarta "
-    "grafikkort beschleuniger";
+static const char context_words[] = QM_SPACED_MATCH_CONTEXT;
 
 static gboolean
 all_digits (const char *text)
@@ -114,9 +107,7 @@ qm_word_small_number (const char *word)
 static gboolean
 is_of_slot (const QmWords *words, int i)
 {
-  static const char slot[] =
-      "pcie gen slot express lanes version v rev hdmi dp "
-      "displayport";
+  static const char slot[] = QM_SPACED_MATCH_SLOT;
 
   return qm_word_in (qm_words_at (words, i - 1), slot)
          || qm_word_in (qm_words_at (words, i - 2), slot)
@@ -128,11 +119,8 @@ is_of_slot (const QmWords *words, int i)
 static int
 count_pieces (const QmWords *words, int i)
 {
-  static const char pieces[] =
-      "stk stuck stueck pc pcs piece pieces units cards karten cartes unites "
-      "uds unidades tarjetas pz pezzi schede stuks kaarten pecas placas szt "
-      "sztuk sztuki";
-  static const char of[] = "of von de di van";
+  static const char pieces[] = QM_SPACED_MATCH_PIECES;
+  static const char of[] = QM_SPACED_MATCH_OF;
 
   if (qm_word_in (qm_words_at (words, i), of))
     i--;
@@ -257,7 +245,7 @@ shares_qualifiers (const Mention *mention, const QmGpuKey *key)
 static gboolean
 states_memory (const Mention *mention, int memory)
 {
-  static const char of_machine[] = "ram ddr4 ddr5 rdimm ssd nvme hdd memory";
+  static const char of_machine[] = QM_SPACED_MATCH_OF_MACHINE;
 
   for (int i = 0; i < mention->words->n && memory > 0; i++)
     if (qm_word_memory (mention->words->words[i]) == memory
@@ -658,8 +646,7 @@ is_model (const char *word)
 gboolean
 qm_words_name_gpu (const QmWords *words)
 {
-  static const char series[] =
-      "geforce gtx rtx radeon rx quadro tesla titan arc instinct";
+  static const char series[] = QM_SPACED_MATCH_SERIES;
 
   for (int i = 0; i < words->n; i++)
     if (qm_word_in (words->words[i], series))

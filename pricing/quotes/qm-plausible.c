@@ -9,6 +9,7 @@
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
+#include "pricing/words-thresholds.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

@@ -14,22 +14,11 @@
 
 G_BEGIN_DECLS
 
-/* A price beyond so many times the highest known one, or below that part of the
- * lowest, is asked about. */
-#define QM_PLAUSIBLE_TIMES 3
-
-/* Where the words of a line name a service or a discount, too, it may be that
- * alone: then it is asked about below two thirds of the lowest price, or of
- * what the same GPU costs in another line. */
-#define QM_PLAUSIBLE_BESIDES_OF_3 2
-
-/* Prices older than the newest by more than that say nothing of today's. */
-#define QM_PLAUSIBLE_DAYS 730
-
 /* Asks about the quoted lines of a quote, which have been matched, of which the
  * price is far from every known one, or too low for what names a service, with
- * a finding for each that was not asked about before.  What is paid by the hour
- * is not looked at, nor a currency of which no rate is known.
+ * a finding for each that was not asked about before.  How far that is says
+ * data/words/thresholds.csv.  What is paid by the hour is not looked at, nor a
+ * currency of which no rate is known.
  *
  * rates: NULL: US dollars alone. */
 void

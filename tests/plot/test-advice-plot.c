@@ -110,6 +110,11 @@ test_series (Setup *setup, gconstpointer unused)
   g_autoptr (QmAdvicePlot) one = NULL;
   const QmPlotData *data = qm_advice_plot_data (all);
   guint style = G_MAXUINT;
+  size_t n_gpus;
+
+  /* There is a look for each type. */
+  qm_catalog_gpus (setup->catalog, &n_gpus);
+  g_assert_cmpuint (n_gpus, <=, QM_PLOT_N_LOOKS);
 
   g_assert_cmpuint (data->n_series, ==, 4);
   for (guint i = 0; i < 4; i++)

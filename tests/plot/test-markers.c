@@ -7,6 +7,7 @@
 #include "ui/plot/qm-plot-shape.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LIGHT (qm_plot_theme_light ())
 
@@ -106,6 +107,24 @@ test_extents (void)
         g_assert_cmpfloat (y, >=, -ceil (extent) - 1);
         g_assert_cmpfloat (x + width, <=, ceil (extent) + 1);
         g_assert_cmpfloat (y + height, <=, ceil (extent) + 1);
+      }
+}
+
+/* Whoever names each type of GPU in a legend finds one with each look. */
+static void
+test_looks (void)
+{
+  for (guint i = 0; i < QM_PLOT_N_LOOKS; i++)
+    for (guint j = 0; j < i; j++)
+      {
+        QmPlotMarker a, b;
+
+        qm_plot_marker_init (&a, LIGHT, i, 1, QM_PLOT_MEASURED, 0);
+        qm_plot_marker_init (&b, LIGHT, j, 1, QM_PLOT_MEASURED, 0);
+        if (a.shape == b.shape && memcmp (&a.fill, &b.fill, sizeof a.fill) == 0)
+          g_test_message ("styles %u and %u look alike", j, i);
+        g_assert_true (a.shape != b.shape
+                       || memcmp (&a.fill, &b.fill, sizeof a.fill) != 0);
       }
 }
 
@@ -470,6 +489,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/plot/markers/areas", test_areas);
   g_test_add_func ("/plot/markers/extents", test_extents);
+  g_test_add_func ("/plot/markers/looks", test_looks);
   g_test_add_func ("/plot/markers/hidden", test_hidden_marker);
   g_test_add_func ("/plot/sprites/likeness", test_likeness);
   g_test_add_func ("/plot/sprites/crowd", test_crowd);

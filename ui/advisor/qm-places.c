@@ -4,25 +4,15 @@
 
 #include "pricing/qm-order.h"
 #include "ui/advisor/qm-places.h"
+#include "ui/plot/qm-advice-plot.h"
 
 GPtrArray *
 qm_places_gpus (const QmCatalog *catalog)
 {
-  g_autoptr (GHashTable) timed = g_hash_table_new (NULL, NULL);
-  GPtrArray *ids = g_ptr_array_new ();
-  size_t n;
-  const QmMeasurement *measurements = qm_catalog_measurements (catalog, &n);
-  const QmGpu *gpus;
+  GPtrArray *ids = qm_advice_plot_gpus (catalog);
 
-  for (size_t i = 0; i < n; i++)
-    g_hash_table_add (timed, (gpointer) measurements[i].gpu);
-  gpus = qm_catalog_gpus (catalog, &n);
-  for (size_t i = 0; i < n; i++)
-    if (g_hash_table_contains (timed, &gpus[i]))
-      g_ptr_array_add (ids, (gpointer) gpus[i].id);
-  for (size_t i = 0; i < n; i++)
-    if (!g_hash_table_contains (timed, &gpus[i]))
-      g_ptr_array_add (ids, (gpointer) gpus[i].id);
+  for (guint i = 0; i < ids->len; i++)
+    ids->pdata[i] = (gpointer) ((const QmGpu *) ids->pdata[i])->id;
   g_ptr_array_add (ids, NULL);
   return ids;
 }

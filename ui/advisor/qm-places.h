@@ -10,8 +10,9 @@
 
 G_BEGIN_DECLS
 
-/* Ids of all GPU types: those with times first, then the others, in the
- * catalog's order, which owns them; ends with NULL.  (transfer container) */
+/* Ids of all GPU types in the order of their styles (qm_advice_plot_gpus()), so
+ * those with times first; the catalog owns them, and NULL ends them.
+ * (transfer container) */
 GPtrArray *qm_places_gpus (const QmCatalog *catalog);
 
 /* The numbers of GPUs with times, an int each, ascending.  (transfer full) */

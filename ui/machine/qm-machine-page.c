@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "pricing/advice/qm-question.h"
 #include "ui/machine/qm-machine-page-private.h"
 #include "ui/machine/qm-share-window.h"
 #include "ui/qm-catalog-keeper.h"

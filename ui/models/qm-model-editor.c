@@ -136,8 +136,11 @@ check_id (QmModelEditor *self)
   if (qm_id_problem (id) != NULL)
     problem = _ ("Of a to z, 0 to 9, points and hyphens, at most 64");
   else if (other != NULL && g_strcmp0 (id, self->own_id) != 0)
-    /* Translators: name of a model. */
-    problem = taken = g_strdup_printf (_ ("It is that of “%s”"), other->name);
+    {
+      /* Translators: name of a model. */
+      taken = g_strdup_printf (_ ("It is that of “%s”"), other->name);
+      problem = taken;
+    }
   qm_field_row_set_problem (self->id_row, problem);
   return problem == NULL;
 }

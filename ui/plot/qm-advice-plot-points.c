@@ -14,13 +14,11 @@
 
 /* --- Series -------------------------------------------------------------- */
 
-/* GPU -> its style + 1: first for those that have measurements, then for the
- * others, in the catalog's order. */
-static GHashTable *
-number_styles (const QmCatalog *catalog)
+GPtrArray *
+qm_advice_plot_gpus (const QmCatalog *catalog)
 {
   g_autoptr (GHashTable) measured = g_hash_table_new (NULL, NULL);
-  GHashTable *styles = g_hash_table_new (NULL, NULL);
+  GPtrArray *all = g_ptr_array_new ();
   size_t n_gpus;
   size_t n_measurements;
   const QmGpu *gpus = qm_catalog_gpus (catalog, &n_gpus);
@@ -31,12 +29,23 @@ number_styles (const QmCatalog *catalog)
     g_hash_table_add (measured, (gpointer) measurements[i].gpu);
   for (size_t i = 0; i < n_gpus; i++)
     if (g_hash_table_contains (measured, &gpus[i]))
-      g_hash_table_insert (styles, (gpointer) &gpus[i],
-                           GUINT_TO_POINTER (g_hash_table_size (styles) + 1));
+      g_ptr_array_add (all, (gpointer) &gpus[i]);
   for (size_t i = 0; i < n_gpus; i++)
     if (!g_hash_table_contains (measured, &gpus[i]))
-      g_hash_table_insert (styles, (gpointer) &gpus[i],
-                           GUINT_TO_POINTER (g_hash_table_size (styles) + 1));
+      g_ptr_array_add (all, (gpointer) &gpus[i]);
+  return all;
+}
+
+/* GPU -> its style + 1. */
+static GHashTable *
+number_styles (const QmCatalog *catalog)
+{
+  g_autoptr (GPtrArray) gpus = qm_advice_plot_gpus (catalog);
+  GHashTable *styles = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < gpus->len; i++)
+    g_hash_table_insert (styles, g_ptr_array_index (gpus, i),
+                         GUINT_TO_POINTER (i + 1));
   return styles;
 }
 

@@ -19,14 +19,18 @@ typedef enum
   QM_ADVICE_PLOT_EXPERIMENT
 } QmAdvicePlotKind;
 
+/* The types of GPU of a catalog in the order of their styles: those that have
+ * measurements first.  (element-type const QmGpu) (transfer container) */
+GPtrArray *qm_advice_plot_gpus (const QmCatalog *catalog);
+
 /* Owns the arrays and strings that its QmPlotData points to.  Point i is
  * candidate i of the advice. */
 typedef struct _QmAdvicePlot QmAdvicePlot;
 
 /* `advice` must outlive the plot.  Costs are told in the currency of `purse`,
- * with tax where its amounts contain it; NULL: USD without tax.  GPU series
- * take their style from the order of the catalog's GPUs that have measurements,
- * so that a GPU looks the same in every plot.  (transfer full) */
+ * with tax where its amounts contain it; NULL: USD without tax.  A GPU's style
+ * is its place in qm_advice_plot_gpus(), so that it looks the same in every
+ * plot, and no other one so.  (transfer full) */
 QmAdvicePlot *qm_advice_plot_new (const QmCatalog *catalog,
                                   const QmAdvice *advice,
                                   QmAdvicePlotKind kind,

@@ -50,7 +50,8 @@ qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data)
       found.y.max = MAX (found.y.max, point->y);
       widen (&found.y, &data->y, data->y_intervals, i);
       found.weight = MAX (found.weight, point->weight);
-      found.styles |= 1u << qm_plot_point_style (data, point);
+      found.styles |= G_GUINT64_CONSTANT (1)
+                      << qm_plot_point_style (data, point);
       found.provenances |= 1u << MIN (point->provenance, 7);
       found.crossed |= (point->flags & QM_PLOT_POINT_CROSSED) != 0;
       found.grey |= (point->flags & QM_PLOT_POINT_GREY) != 0;

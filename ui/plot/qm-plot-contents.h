@@ -62,12 +62,12 @@ typedef struct
   guint n;
   guint n_zero;      /* those of them with an x that the axis has not */
   QmPlotSpan x, y;   /* of those that the axes have */
-  guint styles;      /* 1 << style for each that occurs */
+  guint64 styles;    /* 1 << style for each that occurs */
   guint weight;      /* the greatest */
   guint zero_weight; /* likewise, of those that `n_zero` counts */
   guint provenances; /* 1 << QmPlotProvenance for each that occurs */
-  gboolean crossed;
-  gboolean grey; /* some are grey */ /* some are crossed out */
+  gboolean crossed;  /* some are */
+  gboolean grey;     /* some are */
 } QmPlotContents;
 
 void qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data);

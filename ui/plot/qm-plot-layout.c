@@ -217,7 +217,7 @@ largest_reach (const QmPlotFrame *frame, const QmPlotTheme *theme, guint weight)
   double reach = 0;
 
   for (guint style = 0; style < QM_PLOT_N_LOOKS; style++)
-    if (frame->contents.styles & 1u << style)
+    if (frame->contents.styles >> style & 1)
       {
         QmPlotMarker marker;
 

@@ -156,8 +156,9 @@ typedef enum
 #define QM_PLOT_N_STYLES 8
 
 /* Styles from there on look like earlier ones.  Those below repeat a colour
- * with another shape. */
-#define QM_PLOT_N_LOOKS 32
+ * with another shape, until each colour had each shape: more than the catalog
+ * has types of GPU. */
+#define QM_PLOT_N_LOOKS (QM_PLOT_N_STYLES * QM_PLOT_N_STYLES)
 
 typedef struct
 {

@@ -122,7 +122,7 @@ set_currency (char *member, const char *text)
   if (*code != '\0' && !qm_currency_valid (code))
     return FALSE;
   memset (member, 0, 4);
-  memcpy (member, code, strlen (code));
+  g_strlcpy (member, code, 4);
   return TRUE;
 }
 
