@@ -44,7 +44,7 @@ static const QmField fields[] = {
 /* The number of an element of time_step_limit; without end, as Transformers 5
  * writes it, is {"__float__": "Infinity"}. */
 static bool
-read_limit (const json_t *value, double *limit)
+read_step_limit (const json_t *value, double *limit)
 {
   const char *word = json_string_value (json_object_get (value, "__float__"));
 
@@ -65,8 +65,8 @@ read_limits (QmJsonObject *object, QmMamba2Config *config)
   if (list == NULL)
     return;
   if (!json_is_array (list) || json_array_size (list) != 2
-      || !read_limit (json_array_get (list, 0), &least)
-      || !read_limit (json_array_get (list, 1), &most))
+      || !read_step_limit (json_array_get (list, 0), &least)
+      || !read_step_limit (json_array_get (list, 1), &most))
     qm_json_fail (object, "time_step_limit", QM_STATUS_INVALID,
                   "is not a list of two numbers");
   else if (!(most > 0) || !(least < most) || least >= ENDLESS)

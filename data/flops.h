@@ -81,9 +81,9 @@
  *   mamba                L 2s (2hd + kd + d (R + 2N) + Rd + 3dN + dh) + 2shV
  *                        d inner size, k convolution kernel, R time step rank,
  *                        N state size                Gu and Dao 2023, 3.4
- *   mamba2               L 2s (h(2d + 2GN + H) + k(d + 2GN) + 5dN/2 + dh) + 2shV
- *                        H heads, G groups of B and C,
- *                        else as above               Dao and Gu 2024, 7
+ *   mamba2               L 2s (h (2d + 2GN + H) + k (d + 2GN) + 5dN/2 + dh)
+ *                        + 2shV, with H heads and G groups of B and C, else
+ *                        as above                    Dao and Gu 2024, 7
  *
  * Mamba's scan counts six for every token, channel and state: delta A,
  * (delta x) B, the multiply and add of the recurrence, and the multiply and add

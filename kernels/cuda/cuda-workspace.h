@@ -7,11 +7,20 @@
 #ifndef QM_KERNELS_CUDA_CUDA_WORKSPACE_H
 #define QM_KERNELS_CUDA_CUDA_WORKSPACE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
 #include "kernels/cuda/cuda-support.h"
 #include "kernels/operators.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#ifdef __cplusplus
+}
+#endif
 
 /* Most blocks of the gradient of layer norm: each makes sums of its own. */
 #define QM_CUDA_NORM_PARTS 792
