@@ -162,6 +162,46 @@ gate_by (QmBuilder *builder, QmValueId gate, QmValueId x)
   return y;
 }
 
+/* The root of the mean square is that of a group's channels: so the authors
+ * have it (RMSNormGated's group_size), and so has Transformers 5.23; before, it
+ * took the mean over all of them where mamba-ssm was missing, and else that of
+ * a group.  Of one group both are the same. */
+static QmValueId
+norm_groups (QmBuilder *builder,
+             QmValueId x,
+             const QmMamba2Config *config,
+             const QmAffine *norm)
+{
+  QmGraph *graph = builder->graph;
+  int64_t size = config->heads * config->head_dim / config->groups;
+  QmValueId y;
+
+  if (config->groups == 1)
+    return qm_build_norm (builder, x, norm, config->norm_eps);
+  y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY, builder->options->type,
+                     "norm");
+  for (int64_t i = 0; i < config->groups && graph->status == QM_OK; i++)
+    {
+      QmValueId part = part_of_columns (builder, x, i * size, size);
+      QmValueId weight =
+          qm_graph_view (graph, norm->weight, 1, (int64_t[]){ size },
+                         (int64_t[]){ 1 }, i * size);
+      QmValueId rstd =
+          qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
+                          qm_graph_tensor (graph, x)->shape, "rstd");
+      QmValueId to = part_of_columns (builder, y, i * size, size);
+      QmNode *node = qm_graph_append (graph, QM_OP_LAYER_NORM);
+
+      node->attributes.epsilon = config->norm_eps;
+      node->attributes.rms = true;
+      node->inputs[0] = part;
+      node->inputs[1] = weight;
+      node->outputs[0] = to;
+      node->outputs[2] = rstd;
+    }
+  return y;
+}
+
 static QmValueId
 mamba2_mixer (QmBuilder *builder,
               QmValueId x,
@@ -188,7 +228,7 @@ mamba2_mixer (QmBuilder *builder,
   steps = part_of_columns (builder, all, inner + both, config->heads);
   x = dual_scan (builder, config, u, steps, &mixer);
   x = gate_by (builder, part_of_columns (builder, all, 0, inner), x);
-  x = qm_build_norm (builder, x, &mixer.norm, config->norm_eps);
+  x = norm_groups (builder, x, config, &mixer.norm);
   return qm_build_linear (builder, x, &mixer.out);
 }
 
