@@ -79,36 +79,53 @@ load_state (typename S::T *tile, const typename S::T *from)
                        from + i * width, 16);
 }
 
-/* M and dG, and what they add to the gradient of d. */
+/* M and dG, and what they add to the gradient of d: of M o R s = (c b') o dG
+ * what is below the diagonal, on which nothing decays. */
 template <class S>
 __device__ __forceinline__ void
 make_squares (BackwardShared<S> &shared)
 {
+  using T = typename S::T;
+  using Mma = qm_attention::Mma<T>;
+  constexpr int ld = pitch<T> (S::Q);
   const Steps<S::Q> &steps = shared.steps;
+  int lane = (int) threadIdx.x % 32;
   Result<S::Q, S::Q> m, dg;
 
   m.clear ();
   dg.clear ();
   multiply<INNER_LAST, INNER_LAST, S::N> (m, shared.c, shared.b);
   multiply<INNER_LAST, INNER_LAST, S::P> (dg, shared.dy, shared.x);
-  m.each (
-      [&] (int i, int j, float &x) { x = j <= i ? x * steps.left (i, j) : 0; });
-  m.store (shared.m);
-  dg.each ([&] (int i, int j, float &x) { x = j <= i ? x * steps.s[j] : 0; });
-  /* M o R s */
+  if (m.takes_part ())
 #pragma unroll
-  for (int i = 0; i < m.high; i++)
+    for (int i = 0; i < m.high; i++)
 #pragma unroll
-    for (int j = 0; j < m.wide; j++)
+      for (int j = 0; j < m.wide; j++)
 #pragma unroll
-      for (int k = 0; k < 8; k++)
-        m.x[i][j][k / 4][k % 4] *= dg.x[i][j][k / 4][k % 4];
-  auto same = [] (int, int, float x) { return x; };
-  m.row_sums (shared.sums.square_rows, same);
-  m.column_sums (shared.sums.square_columns, same);
-  dg.each (
-      [&] (int i, int j, float &x) { x = j <= i ? x * steps.left (i, j) : 0; });
-  dg.store (shared.dg);
+        for (int k = 0; k < 4; k++)
+          {
+            int row = m.warp_row () + lane / 4 + i * 16 + k % 2 * 8;
+            int column = m.warp_column () + lane % 4 * 2 + j * 16 + k / 2 * 8;
+            float *g = &m.x[i][j][k / 2][k % 2 * 2];
+            float *r = &dg.x[i][j][k / 2][k % 2 * 2];
+            float left[2];
+
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+              {
+                left[e] = column + e <= row ? steps.left (row, column + e) : 0;
+                r[e] *= left[e] * steps.s[column + e];
+              }
+            Mma::store_pair (shared.m + row * ld + column, g[0] * left[0],
+                             g[1] * left[1]);
+            Mma::store_pair (shared.dg + row * ld + column, r[0], r[1]);
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+              g[e] = column + e < row ? g[e] * r[e] : 0;
+          }
+  m.row_sums (shared.sums.square_rows,
+              [] (int, int, float low, float high) { return low + high; });
+  m.column_sums (shared.sums.square_columns);
 }
 
 /* A part of db or dc. */
@@ -159,8 +176,10 @@ make_dc (const Backward &scan,
   multiply<INNER_LAST, INNER_LAST, S::P> (dc, shared.dy, shared.state);
   dc.each (
       [&] (int r, int, float &x) { x *= qm_power_of_2 (shared.steps.d[r]); });
-  dc.row_sums (shared.sums.through, [&] (int r, int n, float x) {
-    return x * qm_to_float (shared.c[r * pitch<T> (S::N) + n]);
+  dc.row_sums (shared.sums.through, [&] (int r, int n, float low, float high) {
+    float2 c = two (shared.c + r * pitch<T> (S::N) + n);
+
+    return low * c.x + high * c.y;
   });
   multiply<INNER_LAST, INNER_FIRST, S::Q> (dc, shared.dg, shared.b);
   store_part<S> (scan, place, 1, row, count, dc);
@@ -199,8 +218,10 @@ make_dx (const Backward &scan,
   const Steps<S::Q> &steps = shared.steps;
   float skip = scan.in.skip[place.head];
   Result<S::Q, S::P> du;
-  auto by_x = [&] (int r, int p, float x) {
-    return x * qm_to_float (shared.x[r * pitch<T> (S::P) + p]);
+  auto by_x = [&] (int r, int p, float low, float high) {
+    float2 x = two (shared.x + r * pitch<T> (S::P) + p);
+
+    return low * x.x + high * x.y;
   };
 
   du.clear ();
@@ -210,15 +231,14 @@ make_dx (const Backward &scan,
   multiply<INNER_FIRST, INNER_FIRST, S::Q> (du, shared.m, shared.dy);
   du.row_sums (shared.sums.direct, by_x);
   du.pairs ([&] (int r, int p, float &low, float &high) {
-    const T *dy = shared.dy + r * pitch<T> (S::P) + p;
-    const T *x = shared.x + r * pitch<T> (S::P) + p;
-    float one = qm_to_float (dy[0]), other = qm_to_float (dy[1]);
+    float2 dy = two (shared.dy + r * pitch<T> (S::P) + p);
+    float2 x = two (shared.x + r * pitch<T> (S::P) + p);
 
-    sums.skip += one * qm_to_float (x[0]) + other * qm_to_float (x[1]);
+    sums.skip += dy.x * x.x + dy.y * x.y;
     if (r < count)
       store_two (scan.dx.array, (row + r) * scan.dx.step + place.first + p, p,
-                 place.columns, scan.dx_vectors, steps.s[r] * low + skip * one,
-                 steps.s[r] * high + skip * other);
+                 place.columns, scan.dx_vectors, steps.s[r] * low + skip * dy.x,
+                 steps.s[r] * high + skip * dy.y);
   });
 }
 
@@ -235,7 +255,9 @@ add_up (const float *parts, int step)
   return sum;
 }
 
-/* By the first warp: gradients of the steps of a chunk from all sums. */
+/* By the first warp: gradients of the steps of a chunk from all sums.  What
+ * decays at row t is of rows from t on what comes from before, of rows before t
+ * what is left behind the chunk, and the state. */
 template <class S>
 __device__ __forceinline__ void
 finish_steps (const Backward &scan,
@@ -249,7 +271,9 @@ finish_steps (const Backward &scan,
   constexpr int each = S::Q / 32 > 1 ? S::Q / 32 : 1;
   constexpr int across = Result<S::Q, S::Q>::across;
   int lane = (int) threadIdx.x;
-  float behind[each] = {}, change[each] = {}, total = 0, later = 0, last;
+  float behind[each] = {}, change[each] = {}, total = 0, later = 0, earlier;
+  float state = qm_power_of_2 (shared.steps.d[S::Q - 1])
+                * add_up<warps> (shared.sums.state, 1);
 
 #pragma unroll
   for (int k = 0; k < each; k++)
@@ -263,28 +287,30 @@ finish_steps (const Backward &scan,
             add_up<across> (shared.sums.square_rows + r, S::Q)
             - add_up<Result<S::Q, S::Q>::down> (shared.sums.square_columns + r,
                                                 S::Q)
-            + add_up<across> (shared.sums.through + r, S::Q) - behind[k];
+            + add_up<across> (shared.sums.through + r, S::Q);
         total += behind[k];
         later += change[k];
       }
-  last = qm_warp_sum (total)
-         + qm_power_of_2 (shared.steps.d[S::Q - 1])
-               * add_up<warps> (shared.sums.state, 1);
-  /* Of this lane and all behind it. */
+  /* Of this lane and all behind it, and of those before it. */
+  earlier = total;
 #pragma unroll
   for (int lanes = 1; lanes < 32; lanes *= 2)
     {
-      float other = __shfl_down_sync (0xffffffffu, later, lanes);
+      float after = __shfl_down_sync (0xffffffffu, later, lanes);
+      float before = __shfl_up_sync (0xffffffffu, earlier, lanes);
 
       if (lane + lanes < 32)
-        later += other;
+        later += after;
+      if (lane >= lanes)
+        earlier += before;
     }
+  earlier -= total;
 #pragma unroll
   for (int k = 0; k < each; k++)
     if (lane * each + k < count)
       {
         int r = lane * each + k;
-        float decay = later + last, ds;
+        float decay = later + earlier + state, ds;
 
         ds = (add_up<across> (shared.sums.direct + r, S::Q) + rate * decay)
              * shared.steps.slope[r];
@@ -297,7 +323,26 @@ finish_steps (const Backward &scan,
         else
           qm_store (scan.ddt.array, (row + r) * scan.ddt.step + place.head, ds);
         later -= change[k];
+        earlier += behind[k];
       }
+}
+
+/* Begins to read b, x and the state before a chunk, which is -1 where there is
+ * none. */
+template <class S>
+__device__ __forceinline__ void
+read_ahead (const Backward &scan,
+            const Place &place,
+            BackwardShared<S> &shared,
+            const typename S::T *kept,
+            int64_t chunk)
+{
+  if (chunk < 0)
+    return;
+  read_b<S> (scan.in, place, shared.b, chunk * S::Q);
+  read_x<S> (scan.in.x, scan.in, place, shared.x, chunk * S::Q,
+             scan.in.vectors);
+  load_state<S> (shared.state, kept + chunk * (S::N * S::P));
 }
 
 template <class S>
@@ -311,33 +356,31 @@ backward (const Backward &scan, BackwardShared<S> &shared)
   float rate = -expf (in.a[place.head]);
   HeadSums sums = {};
   Result<S::N, S::P> dstate;
+  RawSteps<S::Q> raw;
 
   dstate.clear ();
+  raw.read (in, place.head, place.row, (scan.chunks - 1) * S::Q);
+  read_ahead<S> (scan, place, shared, kept, scan.chunks - 1);
   for (int64_t chunk = scan.chunks; chunk-- > 0;)
     {
       int count = rows_left<S::Q> (in, chunk * S::Q);
-      int64_t row = place.row + chunk * S::Q, at = (int64_t) place.group * in.n;
+      int64_t row = place.row + chunk * S::Q;
       float product = 0;
 
       __syncthreads ();
-      load_tile<T, S::Q, S::N> (shared.b, in.b, row, count, at, in.n,
-                                in.vectors);
-      load_tile<T, S::Q, S::N> (shared.c, in.c, row, count, at, in.n,
-                                in.vectors);
-      load_tile<T, S::Q, S::P> (shared.x, in.x, row, count, place.first,
-                                place.columns, in.vectors);
-      load_tile<T, S::Q, S::P> (shared.dy, scan.dy, row, count, place.first,
-                                place.columns, scan.vectors);
-      load_state<S> (shared.state, kept + chunk * (S::N * S::P));
+      read_c<S> (in, place, shared.c, chunk * S::Q);
+      read_x<S> (scan.dy, in, place, shared.dy, chunk * S::Q, scan.vectors);
       qm_async_commit ();
       if (threadIdx.x < 32)
-        shared.steps.load (in, place.head, rate, row, count);
+        shared.steps.make (in, raw, rate, count);
       dstate.store (shared.dstate);
       qm_async_wait<0> ();
       __syncthreads ();
       make_squares<S> (shared);
-      dstate.each ([&] (int n, int p, float &x) {
-        product += x * qm_to_float (shared.state[n * pitch<T> (S::P) + p]);
+      dstate.pairs ([&] (int n, int p, float &low, float &high) {
+        float2 state = two (shared.state + n * pitch<T> (S::P) + p);
+
+        product += low * state.x + high * state.y;
       });
       product = qm_warp_sum (product);
       if (threadIdx.x % 32 == 0)
@@ -347,15 +390,12 @@ backward (const Backward &scan, BackwardShared<S> &shared)
       make_db<S> (scan, place, shared, row, count);
       make_dx<S> (scan, place, shared, row, count, sums);
       __syncthreads ();
+      raw.read (in, place.head, place.row, (chunk - 1) * S::Q);
+      read_ahead<S> (scan, place, shared, kept, chunk - 1);
       if (threadIdx.x < 32)
         finish_steps<S> (scan, place, shared, rate, row, count, sums);
-      for (int i = (int) threadIdx.x; i < S::Q * S::P; i += threads)
-        {
-          int r = i / S::P, to = r * pitch<T> (S::P) + i % S::P;
-
-          shared.dy[to] = qm_from_float<T> (
-              qm_to_float (shared.dy[to]) * qm_power_of_2 (shared.steps.d[r]));
-        }
+      scale_rows<S> (shared.dy, shared.dy,
+                     [&] (int r) { return qm_power_of_2 (shared.steps.d[r]); });
       __syncthreads ();
       advance<S> (dstate, shared.c, shared.dy, shared.steps);
     }

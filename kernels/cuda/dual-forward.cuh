@@ -17,9 +17,10 @@ struct Forward
   bool y_vectors; /* pairs */
 };
 
+/* Tiles of b take turns. */
 template <class S> struct ForwardShared
 {
-  typename S::T b[S::row_tile], c[S::row_tile];
+  typename S::T b[2][S::row_tile], c[S::row_tile];
   typename S::T x[S::column_tile], scaled[S::column_tile];
   typename S::T state[S::state_tile], square[S::square_tile];
   Steps<S::Q> steps;
@@ -55,49 +56,94 @@ read_out (const Forward &scan,
   });
 }
 
+/* Begins to read what belongs to the chunk at row `first`, if there is one: b,
+ * or c and x. */
+template <class S>
+__device__ __forceinline__ void
+read_b (const Inputs &in, const Place &place, typename S::T *b, int64_t first)
+{
+  if (first < in.width)
+    load_tile<typename S::T, S::Q, S::N> (b, in.b, place.row + first,
+                                          rows_left<S::Q> (in, first),
+                                          (int64_t) place.group * in.n, in.n,
+                                          in.vectors);
+}
+
+template <class S>
+__device__ __forceinline__ void
+read_c (const Inputs &in, const Place &place, typename S::T *c, int64_t first)
+{
+  if (first < in.width)
+    load_tile<typename S::T, S::Q, S::N> (c, in.c, place.row + first,
+                                          rows_left<S::Q> (in, first),
+                                          (int64_t) place.group * in.n, in.n,
+                                          in.vectors);
+}
+
+template <class S>
+__device__ __forceinline__ void
+read_x (const Matrix &from,
+        const Inputs &in,
+        const Place &place,
+        typename S::T *x,
+        int64_t first,
+        bool vectors)
+{
+  if (first < in.width)
+    load_tile<typename S::T, S::Q, S::P> (x, from, place.row + first,
+                                          rows_left<S::Q> (in, first),
+                                          place.first, place.columns, vectors);
+}
+
 template <class S>
 __device__ __forceinline__ void
 forward (const Forward &scan, ForwardShared<S> &shared)
 {
-  using T = typename S::T;
   const Inputs &in = scan.in;
+  const Steps<S::Q> &steps = shared.steps;
   const Place place (in, S::P);
   float rate = -expf (in.a[place.head]);
   Result<S::N, S::P> state;
+  RawSteps<S::Q> raw;
 
   state.clear ();
-  for (int64_t first = 0; first < in.width; first += S::Q)
+  raw.read (in, place.head, place.row, 0);
+  read_b<S> (in, place, shared.b[0], 0);
+  read_c<S> (in, place, shared.c, 0);
+  read_x<S> (in.x, in, place, shared.x, 0, in.vectors);
+  for (int64_t first = 0, turn = 0; first < in.width; first += S::Q, turn ^= 1)
     {
       int count = rows_left<S::Q> (in, first);
-      int64_t row = place.row + first, at = (int64_t) place.group * in.n;
 
       __syncthreads ();
-      load_tile<T, S::Q, S::N> (shared.b, in.b, row, count, at, in.n,
-                                in.vectors);
-      load_tile<T, S::Q, S::N> (shared.c, in.c, row, count, at, in.n,
-                                in.vectors);
-      load_tile<T, S::Q, S::P> (shared.x, in.x, row, count, place.first,
-                                place.columns, in.vectors);
-      qm_async_commit ();
       if (threadIdx.x < 32)
-        shared.steps.load (in, place.head, rate, row, count);
+        shared.steps.make (in, raw, rate, count);
       state.store (shared.state);
+      qm_async_commit ();
       qm_async_wait<0> ();
       __syncthreads ();
+      raw.read (in, place.head, place.row, first + S::Q);
+      read_b<S> (in, place, shared.b[turn ^ 1], first + S::Q);
       {
         Result<S::Q, S::Q> square;
 
         square.clear ();
-        multiply<INNER_LAST, INNER_LAST, S::N> (square, shared.c, shared.b);
+        multiply<INNER_LAST, INNER_LAST, S::N> (square, shared.c,
+                                                shared.b[turn]);
         square.each ([&] (int i, int j, float &x) {
-          x = j <= i ? x * shared.steps.left (i, j) * shared.steps.s[j] : 0;
+          x = j <= i ? x * steps.left (i, j) * steps.s[j] : 0;
         });
         square.store (shared.square);
       }
-      scale_rows<S> (shared.scaled, shared.x, shared.steps);
+      scale_rows<S> (shared.scaled, shared.x, [&] (int r) {
+        return steps.s[r] * steps.left (S::Q - 1, r);
+      });
       __syncthreads ();
       read_out<S> (scan, place, shared, first, count);
-      advance<S> (state, shared.b, shared.scaled, shared.steps);
+      __syncthreads ();
+      read_c<S> (in, place, shared.c, first + S::Q);
+      read_x<S> (in.x, in, place, shared.x, first + S::Q, in.vectors);
+      advance<S> (state, shared.b[turn], shared.scaled, steps);
     }
 }
 
@@ -110,7 +156,8 @@ struct Keep
 
 template <class S> struct KeepShared
 {
-  typename S::T b[S::row_tile], x[S::column_tile], scaled[S::column_tile];
+  typename S::T b[2][S::row_tile], x[2][S::column_tile];
+  typename S::T scaled[S::column_tile];
   Steps<S::Q> steps;
 };
 
@@ -131,33 +178,39 @@ keep (const Keep &scan, KeepShared<S> &shared)
 {
   using T = typename S::T;
   const Inputs &in = scan.in;
+  const Steps<S::Q> &steps = shared.steps;
   const Place place (in, S::P);
   float rate = -expf (in.a[place.head]);
   T *to = kept_states<S> (scan.states, in, scan.chunks);
   Result<S::N, S::P> state;
+  RawSteps<S::Q> raw;
 
   state.clear ();
-  for (int64_t first = 0; first < in.width; first += S::Q, to += S::N * S::P)
+  raw.read (in, place.head, place.row, 0);
+  read_b<S> (in, place, shared.b[0], 0);
+  read_x<S> (in.x, in, place, shared.x[0], 0, in.vectors);
+  for (int64_t first = 0, turn = 0; first < in.width; first += S::Q, turn ^= 1)
     {
       int count = rows_left<S::Q> (in, first);
-      int64_t row = place.row + first;
 
       state.pairs ([&] (int n, int p, float &low, float &high) {
         qm_attention::Mma<T>::store_pair (to + n * S::P + p, low, high);
       });
+      to += S::N * S::P;
       __syncthreads ();
-      load_tile<T, S::Q, S::N> (shared.b, in.b, row, count,
-                                (int64_t) place.group * in.n, in.n, in.vectors);
-      load_tile<T, S::Q, S::P> (shared.x, in.x, row, count, place.first,
-                                place.columns, in.vectors);
-      qm_async_commit ();
       if (threadIdx.x < 32)
-        shared.steps.load (in, place.head, rate, row, count);
+        shared.steps.make (in, raw, rate, count);
+      qm_async_commit ();
       qm_async_wait<0> ();
       __syncthreads ();
-      scale_rows<S> (shared.scaled, shared.x, shared.steps);
+      raw.read (in, place.head, place.row, first + S::Q);
+      read_b<S> (in, place, shared.b[turn ^ 1], first + S::Q);
+      read_x<S> (in.x, in, place, shared.x[turn ^ 1], first + S::Q, in.vectors);
+      scale_rows<S> (shared.scaled, shared.x[turn], [&] (int r) {
+        return steps.s[r] * steps.left (S::Q - 1, r);
+      });
       __syncthreads ();
-      advance<S> (state, shared.b, shared.scaled, shared.steps);
+      advance<S> (state, shared.b[turn], shared.scaled, steps);
     }
 }
 

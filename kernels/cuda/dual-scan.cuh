@@ -114,6 +114,33 @@ load_tile (T *tile,
       }
 }
 
+/* dt with its bias of rows of a chunk, of which a lane of the first warp has
+ * some; read before they are needed. */
+template <int Q> struct RawSteps
+{
+  static constexpr int each = Q / 32 > 1 ? Q / 32 : 1;
+  float x[each];
+
+  /* From row `first` of a sequence on, which may be none of it. */
+  __device__ __forceinline__ void
+  read (const Inputs &in, int head, int64_t sequence_row, int64_t first)
+  {
+    if (threadIdx.x < 32)
+#pragma unroll
+      for (int k = 0; k < each; k++)
+        {
+          int64_t r = first + (int) threadIdx.x * each + k;
+          bool inside =
+              (int) threadIdx.x * each + k < Q && r >= 0 && r < in.width;
+
+          x[k] = inside ? qm_load (in.dt.array,
+                                   (sequence_row + r) * in.dt.step + head)
+                              + (in.bias != nullptr ? in.bias[head] : 0)
+                        : 0;
+        }
+  }
+};
+
 /* What belongs to the rows of a chunk, in shared memory. */
 template <int Q> struct Steps
 {
@@ -121,11 +148,11 @@ template <int Q> struct Steps
   float d[Q];     /* logarithm to the base 2 of what is left */
   float slope[Q]; /* of a step, by dt */
 
-  /* By the first warp. */
+  /* By the first warp; `count` rows are there. */
   __device__ __forceinline__ void
-  load (const Inputs &in, int head, float rate, int64_t row, int count)
+  make (const Inputs &in, const RawSteps<Q> &raw, float rate, int count)
   {
-    constexpr int each = Q / 32 > 1 ? Q / 32 : 1;
+    constexpr int each = RawSteps<Q>::each;
     int lane = (int) threadIdx.x;
     float sum[each], total = 0, before;
 
@@ -133,28 +160,17 @@ template <int Q> struct Steps
     for (int k = 0; k < each; k++)
       {
         int r = lane * each + k;
+        float soft = qm_scan::softplus (raw.x[k]);
+        float step = r < count ? fminf (fmaxf (soft, in.least), in.most) : 0;
 
-        sum[k] = 0;
         if (r < Q)
           {
-            float step = 0, gradient = 0;
-
-            if (r < count)
-              {
-                float raw = qm_load (in.dt.array, (row + r) * in.dt.step + head)
-                            + (in.bias != nullptr ? in.bias[head] : 0);
-                float soft = qm_scan::softplus (raw);
-
-                step = fminf (fmaxf (soft, in.least), in.most);
-                gradient = soft >= in.least && soft <= in.most
-                               ? qm_scan::softplus_slope (raw)
-                               : 0;
-              }
             s[r] = step;
-            slope[r] = gradient;
-            sum[k] = step * rate * qm_scan::log2_e;
+            slope[r] = soft >= in.least && soft <= in.most
+                           ? qm_scan::softplus_slope (raw.x[k])
+                           : 0;
           }
-        total += sum[k];
+        total += step * rate * qm_scan::log2_e;
         sum[k] = total;
       }
     before = total;
@@ -191,26 +207,29 @@ rows_left (const Inputs &in, int64_t first)
   return left < Q ? (int) left : Q;
 }
 
-/* state = exp(d[last]) state + b' (f s x); b and x are tiles, and so is
- * `scaled`, where f s x goes; between two barriers it is written, behind the
- * second it is read. */
-template <class S>
+/* A tile of columns whose row r is `from` times factor(r); may be `from`. */
+template <class S, class F>
 __device__ __forceinline__ void
-scale_rows (typename S::T *scaled,
-            const typename S::T *x,
-            const Steps<S::Q> &steps)
+scale_rows (typename S::T *to, const typename S::T *from, F factor)
 {
   using T = typename S::T;
+  constexpr int width = Vector<T>::width, across = S::P / width;
 
-  for (int i = (int) threadIdx.x; i < S::Q * S::P; i += threads)
+  for (int i = (int) threadIdx.x; i < S::Q * across; i += threads)
     {
-      int r = i / S::P, c = i % S::P, at = r * pitch<T> (S::P) + c;
+      int r = i / across, at = r * pitch<T> (S::P) + i % across * width;
+      float scale = factor (r);
+      Vector<T> x;
 
-      scaled[at] = qm_from_float<T> (qm_to_float (x[at]) * steps.s[r]
-                                     * steps.left (S::Q - 1, r));
+      x.word = *(const uint4 *) (from + at);
+#pragma unroll
+      for (int k = 0; k < width; k++)
+        x.x[k] = qm_from_float<T> (qm_to_float (x.x[k]) * scale);
+      *(uint4 *) (to + at) = x.word;
     }
 }
 
+/* state = exp(d[last]) state + b' scaled. */
 template <class S>
 __device__ __forceinline__ void
 advance (Result<S::N, S::P> &state,

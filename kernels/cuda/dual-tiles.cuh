@@ -122,8 +122,8 @@ template <int ROWS, int COLUMNS> struct Result
     });
   }
 
-  /* Sums of f(row, column, element) over the columns of each row, as far as a
-   * warp has them: parts[n][ROWS], of n = across. */
+  /* Sums of f(row, column, element, the next one) over the columns of each row,
+   * as far as a warp has them: parts[n][ROWS], of n = across. */
   template <class F>
   __device__ __forceinline__ void
   row_sums (float *parts, F f)
@@ -137,11 +137,11 @@ template <int ROWS, int COLUMNS> struct Result
 #pragma unroll
         for (int j = 0; j < wide; j++)
 #pragma unroll
-          for (int k = 0; k < 8; k++)
-            sum[i][k / 2 % 2] +=
-                f (warp_row () + lane / 4 + i * 16 + k / 2 % 2 * 8,
-                   warp_column () + lane % 4 * 2 + j * 16 + k / 4 * 8 + k % 2,
-                   x[i][j][k / 4][k % 4]);
+          for (int k = 0; k < 4; k++)
+            sum[i][k % 2] +=
+                f (warp_row () + lane / 4 + i * 16 + k % 2 * 8,
+                   warp_column () + lane % 4 * 2 + j * 16 + k / 2 * 8,
+                   x[i][j][k / 2][k % 2 * 2], x[i][j][k / 2][k % 2 * 2 + 1]);
 #pragma unroll
     for (int i = 0; i < high; i++)
 #pragma unroll
@@ -157,33 +157,25 @@ template <int ROWS, int COLUMNS> struct Result
         }
   }
 
-  /* The same over the rows of each column: parts[n][COLUMNS], of n = down. */
-  template <class F>
+  /* Of all elements over the rows of each column: parts[n][COLUMNS], of n =
+   * down. */
   __device__ __forceinline__ void
-  column_sums (float *parts, F f)
+  column_sums (float *parts)
   {
     int lane = (int) threadIdx.x % 32;
-    float sum[wide][4] = {};
 
     if (!takes_part ())
       return;
-#pragma unroll
-    for (int i = 0; i < high; i++)
-#pragma unroll
-      for (int j = 0; j < wide; j++)
-#pragma unroll
-        for (int k = 0; k < 8; k++)
-          sum[j][k / 4 * 2 + k % 2] +=
-              f (warp_row () + lane / 4 + i * 16 + k / 2 % 2 * 8,
-                 warp_column () + lane % 4 * 2 + j * 16 + k / 4 * 8 + k % 2,
-                 x[i][j][k / 4][k % 4]);
 #pragma unroll
     for (int j = 0; j < wide; j++)
 #pragma unroll
       for (int k = 0; k < 4; k++)
         {
-          float all = sum[j][k];
+          float all = 0;
 
+#pragma unroll
+          for (int i = 0; i < high; i++)
+            all += x[i][j][k / 2][k % 2] + x[i][j][k / 2][k % 2 + 2];
           all += __shfl_xor_sync (0xffffffffu, all, 4);
           all += __shfl_xor_sync (0xffffffffu, all, 8);
           all += __shfl_xor_sync (0xffffffffu, all, 16);
@@ -191,6 +183,34 @@ template <int ROWS, int COLUMNS> struct Result
             parts[(int) threadIdx.x / 32 / across * COLUMNS + warp_column ()
                   + lane * 2 + j * 16 + k / 2 * 8 + k % 2] = all;
         }
+  }
+};
+
+/* Two elements of a row of a tile, from an even column on. */
+template <class T>
+__device__ __forceinline__ float2
+two (const T *from)
+{
+  if constexpr (sizeof (T) == 4)
+    return *(const float2 *) from;
+  else
+    return qm_attention::unpack2<T> (*(const uint32_t *) from);
+}
+
+/* Elements that are 16 bytes. */
+template <class T> struct Vector
+{
+  static constexpr int width = 16 / (int) sizeof (T);
+
+  union
+  {
+    uint4 word;
+    T x[width];
+  };
+
+  __device__ __forceinline__
+  Vector ()
+  {
   }
 };
 

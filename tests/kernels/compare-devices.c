@@ -319,13 +319,18 @@ nothing (const Compare *compare)
              : NOTHING;
 }
 
+/* Of sums of numbers of either sign, each of differences of logarithms that are
+ * themselves sums. */
+#define SUMS_OF_DECAYS 1e-4
+
 /* What was accumulated from rounded products is no better than those; a scan
  * whose every factor is rounded leaves more. */
 static double
 accumulated (const Compare *compare)
 {
-  return tolerance (compare->type)
-         / (compare->op == QM_OP_DUAL_SCAN_BACKWARD ? 3 : 16);
+  if (compare->op != QM_OP_DUAL_SCAN_BACKWARD)
+    return tolerance (compare->type) / 16;
+  return fmax (tolerance (compare->type) / 3, SUMS_OF_DECAYS);
 }
 
 /* By the norm of the difference; elements between rows count too: nobody writes

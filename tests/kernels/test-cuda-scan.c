@@ -231,6 +231,8 @@ dual_scan (Test *test)
   compare_run (&test->compare, &call, dual_tolerance (factors, 3, 2e-5));
 }
 
+/* Of fp32, the gradient of a is a sum of numbers of either sign, which adds up
+ * to much less than they are. */
 static void
 dual_scan_backward (Test *test)
 {
@@ -243,7 +245,7 @@ dual_scan_backward (Test *test)
   call.inputs[0] = matrix (test, test->channels);
   make_dual_operands (test, heads, call.inputs + 1, NULL);
   make_dual_operands (test, heads, call.outputs, call.inputs + 1);
-  compare_run (&test->compare, &call, dual_tolerance (factors, 4, 5e-5));
+  compare_run (&test->compare, &call, dual_tolerance (factors, 4, 2e-4));
 }
 
 int
