@@ -146,19 +146,7 @@ store_part (const Backward &scan,
           + (((int64_t) which * scan.parts + part) * scan.rows + row) * step
           + (int64_t) place.group * in.n;
 
-  result.pairs ([&] (int r, int n, float &low, float &high) {
-    T *at = to + r * step + n;
-
-    if (r < count && scan.part_vectors && n < in.n)
-      qm_attention::Mma<T>::store_pair (at, low, high);
-    else if (r < count)
-      {
-        if (n < in.n)
-          at[0] = qm_from_float<T> (low);
-        if (n + 1 < in.n)
-          at[1] = qm_from_float<T> (high);
-      }
-  });
+  result.write (to, step, count, in.n, scan.part_vectors);
 }
 
 template <class S>
@@ -235,11 +223,11 @@ make_dx (const Backward &scan,
     float2 x = two (shared.x + r * pitch<T> (S::P) + p);
 
     sums.skip += dy.x * x.x + dy.y * x.y;
-    if (r < count)
-      store_two (scan.dx.array, (row + r) * scan.dx.step + place.first + p, p,
-                 place.columns, scan.dx_vectors, steps.s[r] * low + skip * dy.x,
-                 steps.s[r] * high + skip * dy.y);
+    low = steps.s[r] * low + skip * dy.x;
+    high = steps.s[r] * high + skip * dy.y;
   });
+  du.template write_to<T> (scan.dx.array, row * scan.dx.step + place.first,
+                           scan.dx.step, count, place.columns, scan.dx_vectors);
 }
 
 /* The sum of parts that stand `step` apart. */

@@ -44,16 +44,14 @@ read_out (const Forward &scan,
   y.each ([&] (int row, int, float &x) { x *= qm_power_of_2 (steps.d[row]); });
   multiply<INNER_LAST, INNER_FIRST, S::Q> (y, shared.square, shared.x);
   y.pairs ([&] (int row, int column, float &low, float &high) {
-    const typename S::T *x =
-        shared.x + row * pitch<typename S::T> (S::P) + column;
+    float2 x = two (shared.x + row * pitch<typename S::T> (S::P) + column);
 
-    if (row < count)
-      store_two (scan.y.array,
-                 (place.row + first + row) * scan.y.step + place.first + column,
-                 column, place.columns, scan.y_vectors,
-                 low + skip * qm_to_float (x[0]),
-                 high + skip * qm_to_float (x[1]));
+    low += skip * x.x;
+    high += skip * x.y;
   });
+  y.template write_to<typename S::T> (
+      scan.y.array, (place.row + first) * scan.y.step + place.first,
+      scan.y.step, count, place.columns, scan.y_vectors);
 }
 
 /* Begins to read what belongs to the chunk at row `first`, if there is one: b,

@@ -89,18 +89,28 @@ load_tile (T *tile,
 {
   constexpr int width = 16 / (int) sizeof (T), across = COLUMNS / width;
 
+  static_assert (threads % across == 0, "a thread has one column");
   if (vectors)
-    for (int i = (int) threadIdx.x; i < ROWS * across; i += threads)
-      {
-        int r = i / across, c = i % across * width;
-        bool inside = r < count && c < columns;
-        const T *data = (const T *) from.array.data;
+    {
+      int c = (int) threadIdx.x % across * width;
+      const T *data = (const T *) from.array.data;
 
-        if (inside)
-          data += (row + r) * from.step + first + c;
-        qm_async_copy<16> (tile + r * pitch<T> (COLUMNS) + c, data,
-                           inside ? 16 : 0);
-      }
+      if (c < columns)
+        data += (row + (int) threadIdx.x / across) * from.step + first + c;
+      tile += c;
+#pragma unroll
+      for (int i = 0; i < (ROWS * across + threads - 1) / threads; i++)
+        {
+          int r = (int) threadIdx.x / across + i * (threads / across);
+          bool inside = r < count && c < columns;
+
+          if (ROWS * across % threads == 0 || r < ROWS)
+            qm_async_copy<16> (tile + r * pitch<T> (COLUMNS),
+                               inside ? data : (const T *) from.array.data,
+                               inside ? 16 : 0);
+          data += threads / across * from.step;
+        }
+    }
   else
 #pragma unroll 1
     for (int i = (int) threadIdx.x; i < ROWS * COLUMNS; i += threads)
@@ -241,29 +251,6 @@ advance (Result<S::N, S::P> &state,
 
   state.each ([&] (int, int, float &x) { x *= left; });
   multiply<INNER_FIRST, INNER_FIRST, S::Q> (state, b, scaled);
-}
-
-/* Two elements of a row, of which `columns` are there, from `column` on. */
-__device__ __forceinline__ void
-store_two (const QmArray &array,
-           int64_t index,
-           int column,
-           int columns,
-           bool vectors,
-           float low,
-           float high)
-{
-  if (vectors && column + 1 < columns)
-    {
-      const float both[2] = { low, high };
-
-      qm_store<2> (array, index, both);
-      return;
-    }
-  if (column < columns)
-    qm_store (array, index, low);
-  if (column + 1 < columns)
-    qm_store (array, index + 1, high);
 }
 
 /* States before every chunk, for the gradient: in dual-scan.cu. */

@@ -27,6 +27,15 @@ pitch (int columns)
   return columns + 16 / (int) sizeof (T);
 }
 
+template <class T>
+__device__ constexpr QmType
+type_of ()
+{
+  return sizeof (T) == 4        ? QM_TYPE_F32
+         : __is_same(T, __half) ? QM_TYPE_F16
+                                : QM_TYPE_BF16;
+}
+
 /* How a result is divided: `down` warps below each other, `across` beside. */
 template <int ROWS, int COLUMNS> struct Result
 {
@@ -109,6 +118,56 @@ template <int ROWS, int COLUMNS> struct Result
           for (int k = 0; k < 4; k++)
             f (row + i * 16 + k % 2 * 8, column + j * 16 + k / 2 * 8,
                x[i][j][k / 2][k % 2 * 2], x[i][j][k / 2][k % 2 * 2 + 1]);
+  }
+
+  /* To `count` rows of memory that are `step` elements apart, `columns` of
+   * each; with `fits` two elements at once where all columns are there. */
+  template <class T>
+  __device__ __forceinline__ void
+  write (T *to, int64_t step, int count, int columns, bool fits) const
+  {
+    int lane = (int) threadIdx.x % 32, column = warp_column () + lane % 4 * 2;
+    bool whole = fits && columns >= COLUMNS;
+
+    if (takes_part ())
+#pragma unroll
+      for (int i = 0; i < 2 * high; i++)
+        {
+          int row = warp_row () + lane / 4 + i * 8;
+          T *at = to + row * step + column;
+
+          if (row < count && whole)
+#pragma unroll
+            for (int k = 0; k < 2 * wide; k++)
+              qm_attention::Mma<T>::store_pair (
+                  at + k * 8, x[i / 2][k / 2][k % 2][i % 2 * 2],
+                  x[i / 2][k / 2][k % 2][i % 2 * 2 + 1]);
+          else if (row < count)
+#pragma unroll
+            for (int k = 0; k < 4 * wide; k++)
+              if (column + k / 2 * 8 + k % 2 < columns)
+                at[k / 2 * 8 + k % 2] = qm_from_float<T> (
+                    x[i / 2][k / 4][k / 2 % 2][i % 2 * 2 + k % 2]);
+        }
+  }
+
+  /* The same to an array of any type, from `first` on. */
+  template <class T>
+  __device__ __forceinline__ void
+  write_to (const QmArray &array,
+            int64_t first,
+            int64_t step,
+            int count,
+            int columns,
+            bool fits)
+  {
+    if (array.type == type_of<T> ())
+      write<T> ((T *) array.data + first, step, count, columns, fits);
+    else
+      each ([&] (int row, int column, float &element) {
+        if (row < count && column < columns)
+          qm_store (array, first + row * step + column, element);
+      });
   }
 
   /* To a tile of ROWS x COLUMNS. */
