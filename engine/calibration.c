@@ -87,6 +87,8 @@ static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_EXPONENTIALS_BACKWARD] = "exponentials-backward",
   [QM_CONSTANT_UPDATE] = "update",
   [QM_CONSTANT_OTHER] = "other",
+  [QM_CONSTANT_HOST_UPDATE] = "host-update",
+  [QM_CONSTANT_COPIES_HIDDEN] = "copies-hidden",
   [QM_CONSTANT_SPREAD] = "spread",
   [QM_CONSTANT_SPREAD_CARDS] = "spread-cards",
   [QM_CONSTANT_RESIDUAL_MODEL] = "residual-model",
@@ -118,7 +120,6 @@ static const struct
   { "copies", offsetof (QmCalibration, host.copies) },
   { "add-s", offsetof (QmCalibration, host.add) },
   { "adam-s", offsetof (QmCalibration, host.adam) },
-  { "copies-hidden", offsetof (QmCalibration, host.hidden) },
 };
 
 #define N_SINGLES (sizeof singles / sizeof singles[0])

@@ -13,15 +13,15 @@
 #define MOST_SIZES 40 /* powers of two up to a batch */
 
 /* Who can do without dividing or offloading does, unless it makes a step
- * shorter than these shares, of our engine and of other software.  On 2, 4 and
- * 8 H200 that of dividing chooses ways of nine models that were measured to
+ * shorter than these shares, of dividing those of other software and of ours.
+ * On 2, 4 and 8 H200 ours chooses ways of nine models that were measured to
  * take 0.24 % longer than the fastest, and none more than 1.6; without it that
  * is 0.30, and with a twentieth 0.54, and 5.5 of pythia-6.9b on four.  Of other
- * software hardly a way was measured beside another of the same place, and
- * nothing that offloads: there it has to be more, and more than what the
- * interval leaves open. */
-static const double worth_dividing[] = { 0.95, 0.99 };
-static const double worth_offloading[] = { 0.8, 0.95 };
+ * software hardly a way was measured beside another of the same place.  Less of
+ * any would have a GPU that can do without take 2 % longer than a lesser one
+ * that cannot. */
+static const double worth_dividing[] = { 0.981, 0.99 };
+#define WORTH_OFFLOADING 0.981
 
 /* By less than that share nothing is looked for that is faster. */
 #define WORTH_LOOKING 0.998
@@ -108,7 +108,10 @@ add_target (QmPlaces *places, int architecture)
     }
 }
 
-/* All ways of the search, with the methods of the level. */
+/* All ways of the search, with the methods of the level.  Of FSDP, PyTorch's
+ * offloading waits for each copy to pageable memory (3.1 s where a pass of
+ * pythia-1b takes 0.47, and 0.52 with ZeRO 2): nobody would take it where
+ * DeepSpeed has the same memory, so it is no way of other software. */
 static void
 list_ways (QmPlaces *places)
 {
@@ -118,7 +121,11 @@ list_ways (QmPlaces *places)
                                 2, all);
 
   for (size_t i = 0; i < n; i++)
-    if (places->naive || all[i].methods != 0)
+    if (places->naive
+        || (all[i].methods != 0
+            && (places->options.level->own || !all[i].offload
+                || (all[i].sharding != QM_SHARDING_FSDP_2
+                    && all[i].sharding != QM_SHARDING_FSDP_3))))
       {
         places->ways[places->n_ways] = all[i];
         places->ways[places->n_ways++].methods =
@@ -277,6 +284,28 @@ work_of (const Search *search, const Need *need, int at)
   return work;
 }
 
+/* Bytes of a machine's host that a way takes there, of a plan that says what
+ * ours does.  Other software has weights, gradients and both states in fp32,
+ * gradients on each GPU's behalf, and half as much for buffers: DeepSpeed's own
+ * estimate (estimate_zero2_model_states_mem_needs() of 0.19.8).  pythia-6.9b,
+ * 153 GiB by that, was ended on a host of 125. */
+static uint64_t
+host_bytes_of (const Search *search,
+               const Candidate *candidate,
+               const QmMemory *memory)
+{
+  const QmPlaces *places = search->places;
+  const QmSearchConfig *way = &places->ways[candidate->way];
+  const Need *need = places->needs[way->checkpoint][candidate->at];
+  int gpus = search->speeds.gpus;
+  double bytes;
+
+  if (places->options.level->own || !way->offload)
+    return memory->host * (uint64_t) gpus / machines_of (places);
+  bytes = 1.5 * fmax (4 * gpus, 16) * need->work->parameters;
+  return (uint64_t) bytes / machines_of (places);
+}
+
 /* What the seconds of a way count as, so that it is only taken before others
  * where it is worth it. */
 static double
@@ -286,7 +315,7 @@ cost_of (const Search *search, size_t way, double seconds)
   bool own = search->places->options.level->own;
 
   if (config->offload)
-    return seconds / worth_offloading[own];
+    return seconds / WORTH_OFFLOADING;
   return config->sharding != QM_SHARDING_NONE ? seconds / worth_dividing[own]
                                               : seconds;
 }
@@ -384,7 +413,6 @@ take (Search *search,
       const QmPrediction *prediction)
 {
   QmPlaceFound *found = search->found;
-  uint64_t gpus = (uint64_t) search->speeds.gpus;
 
   search->cost = cost_of (search, candidate->way, prediction->step);
   found->fits = true;
@@ -395,7 +423,7 @@ take (Search *search,
   found->way = search->speeds.way;
   found->links_measured = search->speeds.links != NULL;
   found->memory = *memory;
-  found->host_bytes = memory->host * gpus / machines_of (search->places);
+  found->host_bytes = host_bytes_of (search, candidate, memory);
   found->prediction = *prediction;
 }
 
@@ -414,7 +442,8 @@ try_alone (Search *search, const Candidate *candidate, QmError *error)
   if (status != QM_OK || need->state != PLANNED)
     return status;
   memory = &need->memory[search->target];
-  if (memory->total > search->bytes || (limit > 0 && memory->host > limit))
+  if (memory->total > search->bytes
+      || (limit > 0 && host_bytes_of (search, candidate, memory) > limit))
     return QM_OK;
   status = predict_alone (search, need, error);
   if (status != QM_OK)
@@ -466,13 +495,16 @@ find_ranked (Search *search,
 static QmStatus
 try_ranks (Search *search, const Candidate *candidate, QmError *error)
 {
+  uint64_t limit = search->places->options.host_bytes;
   QmWayFound ranked;
   QmStatus status =
       find_ranked (search, candidate, search->bytes, &ranked, error);
 
   if (status != QM_OK || !ranked.fits
       || cost_of (search, candidate->way, ranked.prediction.step)
-             >= search->cost)
+             >= search->cost
+      || (limit > 0
+          && host_bytes_of (search, candidate, &ranked.memory) > limit))
     return status;
   part_step (&ranked, &ranked.prediction);
   take (search, candidate, &ranked.memory, &ranked.prediction);

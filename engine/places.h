@@ -13,9 +13,9 @@
  * divided, or what one GPU has of it, may be in the memory of the host; each
  * without or with checkpointing, at micro-batches that are powers of two.  The
  * fastest is taken of those that fit, but dividing has to make a step shorter
- * by a hundredth, and offloading by a twentieth, of other software by a
- * twentieth and a fifth.  Naive settings are what comes off the shelf: they
- * have one way, divide nothing, and vary in the micro-batch alone.
+ * by 1 %, and offloading, or dividing in other software, by 1.9.  Naive
+ * settings are what comes off the shelf: they have one way, divide nothing, and
+ * vary in the micro-batch alone.
  *
  * A way is planned where it may be the best by what it takes at least
  * (engine/places-least.h).

@@ -511,11 +511,13 @@ beside_of (const QmWork *work, const QmSpeeds *speeds)
 /* An update by the host: what it computes, and what comes down and goes up
  * meanwhile. */
 static double
-host_update_of (const QmWork *work, const QmSpeeds *speeds)
+host_update_of (const QmWork *work,
+                const QmSpeeds *speeds,
+                const QmLevel *level)
 {
   const QmHostSpeeds *host = &speeds->host;
 
-  double each = host->adam;
+  double each = host->adam * level->constants[QM_CONSTANT_HOST_UPDATE];
 
   /* What the average is of is in the caches yet; it is read and written itself,
    * beside the 28 bytes of kernels/host/host-adam.h. */
@@ -616,10 +618,11 @@ qm_predict_step (const QmWork *work,
                              "how the GPU is connected to its host is not "
                              "known");
       beside = beside_of (work, speeds);
-      prediction->update = host_update_of (work, speeds);
+      prediction->update = host_update_of (work, speeds, level);
     }
-  prediction->pass =
-      fmax (alone, beside) + (1 - speeds->host.hidden) * fmin (alone, beside);
+  prediction->pass = fmax (alone, beside)
+                     + (1 - level->constants[QM_CONSTANT_COPIES_HIDDEN])
+                           * fmin (alone, beside);
   prediction->exchange = exchange_of (work, speeds, prediction->pass);
   prediction->step = prediction->pass * work->passes + prediction->update
                      + prediction->exchange;

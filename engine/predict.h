@@ -108,6 +108,11 @@ typedef enum QmConstant
   QM_CONSTANT_EXPONENTIALS_BACKWARD,
   QM_CONSTANT_UPDATE,
   QM_CONSTANT_OTHER,
+  /* Of offloading: how much longer than ours the host takes for an update with
+   * all that it waits for, and the share of the shorter of a pass and of what
+   * moves beside it that the longer one hides. */
+  QM_CONSTANT_HOST_UPDATE,
+  QM_CONSTANT_COPIES_HIDDEN,
   /* Not of the model: nine of ten rates that a fit did not know are predicted
    * within a factor of exp (spread); on boards, and on cards, which differ by
    * who makes and cools them and what they are put into. */
@@ -161,9 +166,7 @@ typedef struct QmHostSpeeds
   double copies; /* bytes/s of a GPU, down and up each; of a calibration, as a
                     share of what its lanes of PCIe carry; 0: not known */
   double add;    /* s for a gradient of a pass that is added up */
-  double adam;   /* s for a parameter of an update */
-  double hidden; /* share of the shorter of a pass and of what moves beside it
-                    that the longer one hides */
+  double adam;   /* s for a parameter of an update of ours */
 } QmHostSpeeds;
 
 /* How several GPUs exchange. */

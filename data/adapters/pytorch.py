@@ -292,8 +292,8 @@ class Task:
     def choose_compilation(self):
         if not self.settings['compile']:
             return
-        if self.sharding.startswith('zero'):
-            self.without('compile', 'ZeRO is not compiled')
+        if self.sharding == 'zero_3':
+            self.without('compile', 'ZeRO 3 is not compiled')
         elif self.family == 'mamba':
             self.without('compile', 'Mamba is not compiled: its scan is a loop '
                                     'over all tokens')
@@ -539,8 +539,9 @@ class Sharded(Plain):
         self.model = task.build(torch.device('cpu') if task.offload
                                 else task.device)
         self.shard()
-        self.prepare(task.device.type == 'cuda' and task.settings['kernels']
-                     and not task.offload, compiled)
+        # Adam on the processor is one loop, too, if it is fused.
+        self.prepare(task.device.type == 'cuda' and task.settings['kernels'],
+                     compiled)
         self.forget = task.accumulation(micro_batch) == 1
 
     def shard(self):
@@ -584,6 +585,8 @@ class Zero:
             model=model, model_parameters=model.parameters(),
             config=deepspeed_config(task.request['deepspeed'], micro_batch,
                                     task.accumulation(micro_batch)))[0]
+        if compiled:
+            self.engine.compile()
         self.type = next(iter(self.engine.module.parameters())).dtype
 
     def forward_backward(self, batch, last):

@@ -40,7 +40,7 @@ class World:
         import torch
         import torch.distributed as dist
         dist.init_process_group(
-            'nccl' if device.type == 'cuda' else 'gloo',
+            backend_of(device),
             timeout=datetime.timedelta(seconds=MOST_WAIT))
         self.tensor = torch.zeros((), dtype=torch.float64, device=device)
 
@@ -57,6 +57,12 @@ class World:
         return self.largest(float(value)) > 0
 
 
+def backend_of(device):
+    """Gradients that were offloaded are summed up, to be clipped, where they
+    are: in the memory of the host."""
+    return 'cpu:gloo,cuda:nccl' if device.type == 'cuda' else 'gloo'
+
+
 def init_distributed(device):
     """A group of one process, without a network, where there is none yet."""
     import torch.distributed as dist
@@ -64,8 +70,8 @@ def init_distributed(device):
         return
     for name, value in dict(RANK=0, LOCAL_RANK=0, WORLD_SIZE=1).items():
         os.environ[name] = str(value)
-    dist.init_process_group('nccl' if device.type == 'cuda' else 'gloo',
-                            store=dist.HashStore(), rank=0, world_size=1)
+    dist.init_process_group(backend_of(device), store=dist.HashStore(), rank=0,
+                            world_size=1)
 
 
 def become_torchrun(program, line, gpus):

@@ -3,8 +3,9 @@
 /* The settings that are found for a place are the best there are: nothing that
  * fits is more than half a percent faster, of all ways of the search and all
  * micro-batches, which are tried here one by one; but dividing has to be worth
- * it by a hundredth, and offloading by a twentieth, of other software by a
- * twentieth and a fifth. */
+ * it by 1 %, and offloading, or dividing in other software, by 1.9.  Other
+ * software does not offload as FSDP.
+ */
 
 #include "data/architecture.h"
 #include "engine/places-least.h"
@@ -69,6 +70,10 @@ takes (const All *all, size_t way, int gpus)
 {
   const QmSearchConfig *config = &all->ways[way];
 
+  if (!all->options.level->own && config->offload
+      && (config->sharding == QM_SHARDING_FSDP_2
+          || config->sharding == QM_SHARDING_FSDP_3))
+    return false;
   return gpus > 1 || config->offload || config->sharding == QM_SHARDING_NONE;
 }
 
@@ -193,12 +198,11 @@ step_of (All *all,
 
 /* The seconds of a way as they are compared. */
 static double
-cost_of (const QmLevel *level, bool offload, QmSharding sharding, double step)
+cost_of (bool own, bool offload, QmSharding sharding, double step)
 {
-  return step
-         / (offload                        ? (level->own ? 0.95 : 0.8)
-            : sharding != QM_SHARDING_NONE ? (level->own ? 0.99 : 0.95)
-                                           : 1);
+  double dividing = own ? 0.99 : 0.981;
+
+  return step / (offload ? 0.981 : sharding != QM_SHARDING_NONE ? dividing : 1);
 }
 
 static double
@@ -212,7 +216,7 @@ best_of (All *all, const QmSpeeds *speeds, uint64_t bytes, size_t target)
     for (int j = 0; takes (all, i, speeds->gpus) && j < N_SIZES
                     && INT64_C (1) << j <= share;
          j++)
-      best = fmin (best, cost_of (all->options.level, all->ways[i].offload,
+      best = fmin (best, cost_of (all->options.level->own, all->ways[i].offload,
                                   all->ways[i].sharding,
                                   step_of (all, speeds, bytes, target, i, j)));
   return best;
@@ -253,7 +257,7 @@ check_place (All *all, QmPlaces *places, const QmGpu *gpu, int n)
   CHECK (found.fits == (best < INFINITY));
   if (!found.fits)
     return false;
-  cost = cost_of (level, found.options.offload, found.options.sharding,
+  cost = cost_of (level->own, found.options.offload, found.options.sharding,
                   found.prediction.step);
   if (cost > best * ENOUGH)
     fprintf (stderr, "%d x %s takes %.4f of the best, micro-batch %lld, %s\n",

@@ -352,8 +352,8 @@ add_mean (QmGraph *graph)
 }
 
 /* Norms over squares and gates that software makes of simple operators take
- * some times as long as those that have a kernel, which take no longer than
- * norms with a mean. */
+ * longer than norms with a mean, whose backward is not fused there either;
+ * those that have a kernel take no longer than these. */
 static void
 test_without_kernels (void)
 {
@@ -369,7 +369,7 @@ test_without_kernels (void)
     }
   for (size_t i = 0; i < sizeof unfused / sizeof unfused[0]; i++)
     CHECK (pair_of (add_rms, unfused[i])
-           > 1.5 * pair_of (add_mean, unfused[i]));
+           > 1.3 * pair_of (add_mean, unfused[i]));
   CHECK (pair_of (add_gate, "eager") > 1.2 * pair_of (add_gate, "tuned"));
   CHECK (pair_of (add_repeats, "naive") > 0);
 }

@@ -6,13 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What intervals ought to cover, and the least that they may. */
+/* What intervals ought to cover, and the least and the most that they may. */
 #define COVERED 0.9
 #define LEAST   0.85
+#define MOST    0.98
 
 /* What just is in an interval here ought to be when errors are made anew, which
  * left-out.csv rounds to thousandths. */
 #define NEARLY 0.001
+
+/* A step in which intervals become narrower, and how many rates have to tell
+ * that they are too wide: of fewer one more is several percent. */
+#define NARROWER 0.99
+#define TELLING  20
 
 /* Fewer rates on cards tell nothing of how far they are off, nor do those of
  * one source, whose errors have as much in common as cards may have. */
@@ -68,6 +74,56 @@ cards_of (const Rates *rates, const char *level)
                              : CARDS_APART;
 }
 
+/* What intervals of a level cover of unseen errors: the least of all kinds, or
+ * the most; NaN where too few rates tell. */
+static double
+covered_by (const Rates *rates,
+            const LeftOut *left_out,
+            const QmCalibration *calibration,
+            const char *level,
+            bool most)
+{
+  const Group group = { .level = level,
+                        .key = place_of,
+                        .value = "not offloaded" };
+  double covered = NAN;
+
+  for (int k = 0; k < N_WITHOUT; k++)
+    {
+      Summary is = summarize (rates, left_out->errors[k], left_out->left[k],
+                              calibration, &group);
+
+      if (is.n < TELLING)
+        return NAN;
+      covered = most ? fmax (covered, is.covered) : fmin (covered, is.covered);
+    }
+  return covered;
+}
+
+/* Makes both intervals of a level narrower while they cover more of a kind of
+ * unseen errors than they ought to, and of none less than they may. */
+static void
+narrow (const Rates *rates,
+        const LeftOut *left_out,
+        QmCalibration *calibration,
+        QmLevel *level)
+{
+  double *spread = &level->constants[QM_CONSTANT_SPREAD];
+  double *cards = &level->constants[QM_CONSTANT_SPREAD_CARDS];
+
+  while (covered_by (rates, left_out, calibration, level->name, true) > MOST)
+    {
+      *spread *= NARROWER;
+      *cards *= NARROWER;
+      if (covered_by (rates, left_out, calibration, level->name, false)
+          >= LEAST)
+        continue;
+      *spread /= NARROWER;
+      *cards /= NARROWER;
+      return;
+    }
+}
+
 void
 set_spreads (const Rates *rates,
              const LeftOut *left_out,
@@ -106,6 +162,8 @@ set_spreads (const Rates *rates,
   for (size_t i = 0; i < calibration->n_levels; i++)
     if (cards_of (rates, calibration->levels[i].name) == CARDS_FEW)
       calibration->levels[i].constants[QM_CONSTANT_SPREAD_CARDS] *= wider;
+  for (size_t i = 0; i < calibration->n_levels; i++)
+    narrow (rates, left_out, calibration, &calibration->levels[i]);
 }
 
 /* One constant.  What did not move rests on what it began with. */
@@ -186,6 +244,4 @@ write_calibration (const QmCalibration *c,
   write_constant (basis, "host", "all", "add-s", c->host.add, prior->host.add);
   write_constant (basis, "host", "all", "adam-s", c->host.adam,
                   prior->host.adam);
-  write_constant (basis, "host", "all", "copies-hidden", c->host.hidden,
-                  prior->host.hidden);
 }

@@ -149,6 +149,10 @@ freedom_of (const char *level, QmConstant constant)
       return ours || strcmp (level, "cuda") == 0 ? 0 : follows ? 0.1 : 0.2;
     case QM_CONSTANT_GELU_NEW:
       return 0.2;
+    case QM_CONSTANT_HOST_UPDATE:
+      return ours || strcmp (level, "cuda") == 0 ? 0 : 0.1;
+    case QM_CONSTANT_COPIES_HIDDEN:
+      return ours ? 0.03 : strcmp (level, "cuda") == 0 ? 0 : 0.3;
     case QM_CONSTANT_SEQUENCE_UNMASKED:
     case QM_CONSTANT_EXPERTS:
       return follows ? 0.2 : 0.5;
@@ -228,7 +232,6 @@ list_parameters (Fit *fit, QmCalibration *c)
   add (fit, c, &c->host.copies, NULL, 0.2);
   add (fit, c, &c->host.add, NULL, 0.2);
   add (fit, c, &c->host.adam, NULL, 0.1);
-  add (fit, c, &c->host.hidden, NULL, 0.03);
   find_parents (fit, c);
 }
 

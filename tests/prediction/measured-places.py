@@ -10,7 +10,8 @@ a measured time of, at the settings that are predicted to be the fastest:
 
 What was measured with smaller micro-batches, with checkpointing or offloaded
 says nothing of what is predicted without.
-What a single rate tells is shrunk, which leaves a tenth of the largest errors.
+What a single rate tells is shrunk, which leaves a third of the largest errors: 8 x
+H200 of pythia-2.8b in PyTorch, which the fit alone has 12 % too short.
 
 Says what it compared, and what is beyond."""
 
@@ -19,7 +20,7 @@ import os
 import subprocess
 import sys
 
-SAME, LESSER = 0.02, 0.03
+SAME, LESSER = 0.02, 0.04
 COUNTS = 1, 2, 4, 8
 
 # Sources round.

@@ -58,9 +58,14 @@ write_level (FILE *out, const Page *page, const Group *group, const char *name)
       is = summary_without (page, k, group);
       write_sizes (out, &is);
     }
+  for (int k = 0; k < N_WITHOUT; k++)
+    {
+      is = summary_without (page, k, group);
+      fprintf (out, "%s %.1f, %.0f", k > 0 ? ";" : "", 100 * is.half_of_sources,
+               100 * is.most_of_sources);
+    }
   is = summary_without (page, WITHOUT_SOURCE, group);
-  fprintf (out, " %.1f, %.0f | %.0f, %.0f, %.0f | %.2f |\n",
-           100 * is.half_of_sources, 100 * is.most_of_sources, 100 * is.covered,
+  fprintf (out, " | %.0f, %.0f, %.0f | %.2f |\n", 100 * is.covered,
            100 * summary_without (page, WITHOUT_GPU, group).covered,
            100 * summary_without (page, WITHOUT_MODEL, group).covered,
            is.width);
@@ -248,6 +253,9 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_BANDWIDTH] = "e′, share of the memory's rate",
   [QM_CONSTANT_SATURATION] = "s, seconds for a byte besides",
   [QM_CONSTANT_SHARPNESS] = "p; 1: nothing is hidden",
+  [QM_CONSTANT_HOST_UPDATE] =
+      "u, times that an update by the host takes longer than ours",
+  [QM_CONSTANT_COPIES_HIDDEN] = "h, share of the shorter that the longer hides",
   [QM_CONSTANT_LAUNCH] = "launch, s",
   [QM_CONSTANT_DISPATCH] = "s of the host for a call",
   [QM_CONSTANT_CAST] = "bytes a parameter and pass for casts",
@@ -359,8 +367,6 @@ write_others (FILE *out, const Page *page)
       was->host.add * 1e12 },
     { "adam, ps for a parameter that the host updates", is->host.adam * 1e12,
       was->host.adam * 1e12 },
-    { "h, share of the shorter that the longer hides", is->host.hidden,
-      was->host.hidden },
   };
 
   fputs ("| of all levels | |\n| --- | --- |\n", out);

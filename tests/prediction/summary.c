@@ -326,7 +326,9 @@ spread_of (const Rates *rates,
       spread = fmax (spread, quantile (sizes + begin, n - begin, least));
     }
   qsort (sizes, n, sizeof *sizes, compare);
-  return fmax (middle_quantile (sizes, n, share), spread);
+  return fmax (fmin (middle_quantile (sizes, n, share),
+                     quantile (sizes, n, share)),
+               spread);
 }
 
 static bool

@@ -62,10 +62,10 @@ typedef struct Unseen
 /* The size of an error as a logarithm, as a share of what is left of its
  * interval, that so many have a smaller one than, of all kinds of unseen
  * errors together, each source of each weighing the same, between those that
- * are there, but no less than what so few of any kind do not exceed: a single
- * rate of a source may weigh more than lies between both.  An error counts from
- * what a source has left open by rounding.  Of boards or cards, or (NULL) of
- * both. */
+ * are there, where the next of these would be larger, but no less than what so
+ * few of any kind do not exceed: a single rate of a source may weigh more than
+ * lies between both.  An error counts from what a source has left open by
+ * rounding.  Of boards or cards, or (NULL) of both. */
 double spread_of (const Rates *rates,
                   const Unseen *unseen,
                   size_t kinds,
