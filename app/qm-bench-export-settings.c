@@ -111,6 +111,9 @@ add_notes_of_model (const QmExport *s, json_t *notes)
   if (kernels && s->config->family == QM_FAMILY_MAMBA)
     add_note (notes, "install mamba-ssm and causal-conv1d, without which the "
                      "scan goes token by token");
+  if (kernels && s->config->family == QM_FAMILY_MAMBA2)
+    add_note (notes, "install mamba-ssm and causal-conv1d, without which the "
+                     "scan keeps products of whole chunks in memory");
   if (s->recipe->sequence_length > 0)
     add_note (notes, "a sample is %lld tokens",
               (long long) s->recipe->sequence_length);

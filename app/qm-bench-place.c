@@ -62,19 +62,19 @@ link_text (const QmPlaceFound *found)
     }
 }
 
-/* Null where there are no bridges to be put on. */
+/* Null where there are no bridges to be put on, or no lanes are needed. */
 static json_t *
-bridged_json (const QmPlaceFound *bridged)
+other_links_json (const QmPlaceFound *found)
 {
-  json_t *object = bridged != NULL ? json_object () : json_null ();
+  json_t *object = found != NULL ? json_object () : json_null ();
 
-  if (bridged == NULL)
+  if (found == NULL)
     return object;
-  json_object_set_new (object, "days", json_real (bridged->prediction.days));
+  json_object_set_new (object, "days", json_real (found->prediction.days));
   json_object_set_new (object, "days_low",
-                       json_real (bridged->prediction.days_low));
+                       json_real (found->prediction.days_low));
   json_object_set_new (object, "days_high",
-                       json_real (bridged->prediction.days_high));
+                       json_real (found->prediction.days_high));
   return object;
 }
 
@@ -165,7 +165,9 @@ add_found (json_t *object, const QmBenchPlace *place)
   const QmPlaceFound *found = place->found;
 
   json_object_set_new (object, "link", json_string (link_of (place)));
-  json_object_set_new (object, "bridged", bridged_json (place->bridged));
+  json_object_set_new (object, "bridged", other_links_json (place->bridged));
+  json_object_set_new (object, "half_lanes",
+                       other_links_json (place->half_lanes));
   json_object_set_new (object, "provenance", json_string ("predicted"));
   json_object_set_new (object, "calibrated",
                        found->measured != NULL

@@ -387,6 +387,35 @@ find_bridged (const Question *question,
   return status;
 }
 
+/* What it changes that a machine has half of a card's lanes for it, or those of
+ * the generation before, for programs. */
+static QmStatus
+find_half_lanes (const Question *question,
+                 QmPlaces *places,
+                 QmBenchPlace *place,
+                 QmPlaceFound *half,
+                 QmError *error)
+{
+  const QmPlaceFound *found = place->found;
+  QmGpu gpu = *place->gpu;
+  QmStatus status;
+
+  if (!question->json || place->problem != NULL || !found->fits
+      || !qm_gpu_is_card (&gpu) || !(gpu.pcie_lanes > 0)
+      || found->links_measured
+      || ((place->gpus == 1 || found->way == QM_WAY_NVLINK)
+          && !found->options.offload))
+    return QM_OK;
+  gpu.pcie_lanes /= 2;
+  status = qm_places_find (places, &gpu, place->gpus, question->link,
+                           qm_bench_gpu_memory (&gpu), half, error);
+  if (status != QM_OK || !half->fits)
+    return status;
+  qm_residual_apply (place->residual, &half->prediction);
+  place->half_lanes = half;
+  return status;
+}
+
 /* Predicts one place, and says so.  What cannot be predicted or does not fit is
  * an answer among many, and for people who ask for one an error. */
 static QmStatus
@@ -401,7 +430,7 @@ predict_place (const Question *question,
   bool one = question->n_asked == 1 && question->n_counts == 1
              && question->n_levels == 1;
   QmResidual residual = find_residual (question, gpu, gpus);
-  QmPlaceFound found = { 0 }, bridged;
+  QmPlaceFound found = { 0 }, bridged, half;
   QmBenchPlace place = { .model = &question->model,
                          .gpu = gpu,
                          .gpus = gpus,
@@ -426,6 +455,8 @@ predict_place (const Question *question,
     }
   if (status == QM_OK)
     status = find_bridged (question, places, &place, &bridged, error);
+  if (status == QM_OK)
+    status = find_half_lanes (question, places, &place, &half, error);
   if (status != QM_OK)
     return status;
   if (question->json)

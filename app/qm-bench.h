@@ -283,10 +283,13 @@ typedef struct QmBenchPlace
   const char *level;
   const QmPlaceFound *found;
   const QmError *problem;
-  const QmResidual *residual;  /* that is in what was found */
-  const QmPlaceFound *bridged; /* the same with NVLink bridges between the
-                                  cards; NULL: there are none for so many, or
-                                  they are what was found */
+  const QmResidual *residual;     /* that is in what was found */
+  const QmPlaceFound *bridged;    /* the same with NVLink bridges between the
+                                     cards; NULL: there are none for so many, or
+                                     they are what was found */
+  const QmPlaceFound *half_lanes; /* the same where each card has half of its
+                                     lanes of PCIe; NULL: not asked for, or it
+                                     needs none */
 } QmBenchPlace;
 
 /* Adds how many machines there are and what is between them, where there are

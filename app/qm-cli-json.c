@@ -282,6 +282,8 @@ prediction_json (const QmForecast *forecast)
   json_object_set_new (object, "link", qm_cli_json_text (forecast->link));
   json_object_set_new (object, "bridged_days",
                        qm_cli_json_number (forecast->bridged, 6));
+  json_object_set_new (object, "half_lanes_days",
+                       qm_cli_json_number (forecast->half_lanes, 6));
   json_object_set_new (object, "host_bytes",
                        json_integer (forecast->host_bytes));
   return object;

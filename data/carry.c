@@ -2,6 +2,7 @@
 
 #include "data/carry.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *
@@ -94,6 +95,19 @@ fit_memory (const QmPlatform *platform, double memory_gib)
 
   return memory_gib > 0 ? at_most (QM_CARRY_MEMORY, memory_gib, most)
                         : no_problem ();
+}
+
+double
+qm_carry_share_of_lanes (const QmPlatform *platform, const QmGpu *gpu)
+{
+  double older = fmin (platform->pcie_generation, gpu->pcie_generation);
+  double fewer = fmin (platform->pcie_lanes, gpu->pcie_lanes);
+
+  /* fmin() passes over what is not known. */
+  if (!qm_known (platform->pcie_generation * platform->pcie_lanes
+                 * gpu->pcie_generation * gpu->pcie_lanes))
+    return NAN;
+  return exp2 (older - gpu->pcie_generation) * fewer / gpu->pcie_lanes;
 }
 
 QmCarry

@@ -52,6 +52,11 @@ typedef struct QmCarry
 /* "count", "cooling", ... as programs read it, empty for none; static. */
 const char *qm_carry_problem_name (QmCarryProblem problem);
 
+/* What a place of `platform` moves of what such a card does: both use the older
+ * generation of PCIe, of which each doubles what a lane moves, and the fewer
+ * lanes.  NaN where that is not known. */
+double qm_carry_share_of_lanes (const QmPlatform *platform, const QmGpu *gpu);
+
 /* Whether `platform` carries `gpus` of `gpu` where training needs `memory_gib`
  * of host memory (0: any) and the circuits give `circuit_watts` (INFINITY:
  * enough). Of what is sold with its GPUs the maker answers for slots, cards and

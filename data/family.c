@@ -33,6 +33,7 @@ static const QmFamilyInfo *const families[QM_FAMILY_COUNT] = {
   [QM_FAMILY_CLIP] = &qm_clip_family,
   [QM_FAMILY_SIGLIP] = &qm_siglip_family,
   [QM_FAMILY_STARCODER2] = &qm_starcoder2_family,
+  [QM_FAMILY_MAMBA2] = &qm_mamba2_family,
 };
 
 const QmFamilyInfo *

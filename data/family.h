@@ -122,7 +122,7 @@ extern const QmFamilyInfo qm_gpt_neox_family, qm_bert_family, qm_roberta_family,
     qm_modernbert_family, qm_esm_family, qm_olmoe_family, qm_qwen3_moe_family,
     qm_mixtral_family, qm_dinov2_family, qm_dinov2_with_registers_family,
     qm_dinov3_vit_family, qm_vit_mae_family, qm_dit_family, qm_clip_family,
-    qm_siglip_family, qm_starcoder2_family;
+    qm_siglip_family, qm_starcoder2_family, qm_mamba2_family;
 
 /* Never NULL. */
 const QmFamilyInfo *qm_family_info (QmFamily family);

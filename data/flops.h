@@ -81,10 +81,14 @@
  *   mamba                L 2s (2hd + kd + d (R + 2N) + Rd + 3dN + dh) + 2shV
  *                        d inner size, k convolution kernel, R time step rank,
  *                        N state size                Gu and Dao 2023, 3.4
+ *   mamba2               L 2s (h (2d + 2GN + H) + k (d + 2GN) + 5dN/2 + dh)
+ *                        + 2shV, with H heads and G groups of B and C, else
+ *                        as above                    Dao and Gu 2024, 7
  *
  * Mamba's scan counts six for every token, channel and state: delta A,
  * (delta x) B, the multiply and add of the recurrence, and the multiply and add
- * of the product with C (Gu and Dao 2023, algorithm 2 and equation 2).
+ * of the product with C (Gu and Dao 2023, algorithm 2 and equation 2).  Mamba-2
+ * counts five: delta A is one number for a head.
  */
 
 #ifndef QM_DATA_FLOPS_H
@@ -94,6 +98,10 @@
 
 /* FLOPs of the selective scan for every token, channel and state. */
 #define QM_MAMBA_SCAN_FLOPS 6
+
+/* The same of Mamba-2, as a recurrence: products of chunks, by which it is
+ * computed, are more. */
+#define QM_MAMBA2_SCAN_FLOPS 5
 
 /* Forward FLOPs of one sample (one sequence or one image, with all its crops),
  * those of a teacher among them. */

@@ -7,7 +7,52 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static size_t skip_string (const QmJsonText *source, size_t at);
+
+/* Python writes numbers without end as Infinity, which is no JSON.  A copy with
+ * the largest number in its place, of as many bytes; NULL where there is none,
+ * or no memory. */
+static char *
+without_infinity (const QmJsonText *source)
+{
+  static const char infinity[] = "Infinity", largest[] = "1.7e+308";
+  const size_t length = sizeof infinity - 1;
+  char *copy = NULL;
+
+  for (size_t at = 0; at + length <= source->length;)
+    {
+      if (source->text[at] == '"')
+        at = skip_string (source, at);
+      else if (memcmp (source->text + at, infinity, length) == 0)
+        {
+          if (copy == NULL && (copy = malloc (source->length)) != NULL)
+            memcpy (copy, source->text, source->length);
+          if (copy == NULL)
+            return NULL;
+          memcpy (copy + at, largest, length);
+          at += length;
+        }
+      else
+        at++;
+    }
+  return copy;
+}
+
+static json_t *
+load_text (const QmJsonText *source, json_error_t *trouble)
+{
+  json_t *root = json_loadb (source->text, source->length,
+                             JSON_REJECT_DUPLICATES, trouble);
+  char *copy = root == NULL ? without_infinity (source) : NULL;
+
+  if (copy != NULL)
+    root = json_loadb (copy, source->length, JSON_REJECT_DUPLICATES, trouble);
+  free (copy);
+  return root;
+}
 
 QmStatus
 qm_json_parse (const QmJsonText *source, json_t **root, QmError *error)
@@ -15,8 +60,7 @@ qm_json_parse (const QmJsonText *source, json_t **root, QmError *error)
   json_error_t trouble;
   int line, column;
 
-  *root = json_loadb (source->text, source->length, JSON_REJECT_DUPLICATES,
-                      &trouble);
+  *root = load_text (source, &trouble);
   if (*root == NULL)
     {
       /* Without memory jansson often fails without saying why. */

@@ -41,7 +41,8 @@ typedef struct QmJsonObject
   QmError *error;
 } QmJsonObject;
 
-/* Parses an object.  The caller frees *root with json_decref(). */
+/* Parses an object.  Infinity, which Python writes, is read as a number that is
+ * 1e308 or more.  The caller frees *root with json_decref(). */
 QmStatus
 qm_json_parse (const QmJsonText *source, json_t **root, QmError *error);
 

@@ -68,6 +68,7 @@ typedef enum QmFamily
   QM_FAMILY_CLIP,
   QM_FAMILY_SIGLIP,
   QM_FAMILY_STARCODER2,
+  QM_FAMILY_MAMBA2,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -433,6 +434,23 @@ typedef struct QmStarcoder2Config
   bool tie_word_embeddings;
 } QmStarcoder2Config;
 
+/* mamba2: Mamba-2 blocks, of `expand` x hidden_size channels, which are
+ * `heads` heads of `head_dim`; as many heads share each of `groups` of B and C.
+ * Time steps of a new model are spread as those of mamba. */
+typedef struct QmMamba2Config
+{
+  int64_t vocab_size, hidden_size, layers, heads, head_dim, groups;
+  int64_t state_size, expand, conv_kernel;
+  int64_t chunk_size; /* tokens that Transformers takes together: speed alone */
+  double norm_eps, initializer_range;
+  double time_step_min, time_step_max, time_step_floor;
+  /* What time steps are kept between; 0: there is no such limit, but that of
+   * softplus, which gives nothing below 0. */
+  double time_step_least, time_step_most;
+  bool rescale_prenorm_residual;
+  bool use_bias, use_conv_bias, residual_in_fp32, tie_word_embeddings;
+} QmMamba2Config;
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -458,6 +476,7 @@ typedef struct QmModelConfig
     QmDitConfig dit;
     QmClipConfig clip; /* QM_FAMILY_CLIP and QM_FAMILY_SIGLIP */
     QmStarcoder2Config starcoder2;
+    QmMamba2Config mamba2;
   };
 } QmModelConfig;
 

@@ -690,6 +690,7 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_VIT] = qm_build_vit,
   [QM_FAMILY_CONVNEXT] = qm_build_convnext,
   [QM_FAMILY_MAMBA] = qm_build_mamba,
+  [QM_FAMILY_MAMBA2] = qm_build_mamba2,
   [QM_FAMILY_LLAMA] = qm_build_llama,
   [QM_FAMILY_MISTRAL] = qm_build_llama,
   [QM_FAMILY_QWEN2] = qm_build_llama,

@@ -44,17 +44,30 @@ is_float (const QmGraph *graph, QmValueId value)
          && graph->values[value].tensor.type != QM_TYPE_I32;
 }
 
+/* Views of an owner that nodes use. */
+typedef struct Cover
+{
+  int64_t first, last; /* where the first and the last begin */
+  int64_t elements;    /* of all together */
+} Cover;
+
+/* Whether a view begins before or behind all that were used. */
+static bool
+is_beside (const Cover *cover, int64_t offset)
+{
+  return offset < cover->first || offset > cover->last;
+}
+
 /* Whether uses of an owner through several views do not overlap is told by
- * their beginnings and sizes: builders cut a value into equal parts or not at
- * all. */
+ * their beginnings and sizes: builders cut a value into parts or not at all,
+ * and use them from either end or from the middle on. */
 static void
 count_uses (QmGradients *gradients, size_t n_nodes)
 {
   const QmGraph *graph = gradients->graph;
-  int64_t *covered = calloc (gradients->n_owners + 1, sizeof *covered);
-  int64_t *last = calloc (gradients->n_owners + 1, sizeof *last);
+  Cover *covers = calloc (gradients->n_owners + 1, sizeof *covers);
 
-  if (covered == NULL || last == NULL)
+  if (covers == NULL)
     qm_graph_fail (gradients->graph, QM_STATUS_NO_MEMORY,
                    "the host is out of memory");
   else
@@ -64,19 +77,25 @@ count_uses (QmGradients *gradients, size_t n_nodes)
           {
             const QmValue *value = &graph->values[graph->nodes[i].inputs[j]];
             Owner *owner = &gradients->owners[value->owner];
+            Cover *cover = &covers[value->owner];
 
             if (owner->uses++ == 0)
-              owner->apart = true;
-            else if (value->offset <= last[value->owner])
+              {
+                owner->apart = true;
+                cover->first = cover->last = value->offset;
+              }
+            else if (!is_beside (cover, value->offset))
               owner->apart = false;
-            last[value->owner] = value->offset;
-            covered[value->owner] += qm_tensor_elements (&value->tensor);
+            if (value->offset < cover->first)
+              cover->first = value->offset;
+            if (value->offset > cover->last)
+              cover->last = value->offset;
+            cover->elements += qm_tensor_elements (&value->tensor);
           }
-  for (size_t i = 0; covered != NULL && i < gradients->n_owners; i++)
-    if (covered[i] != qm_tensor_elements (&graph->values[i].tensor))
+  for (size_t i = 0; covers != NULL && i < gradients->n_owners; i++)
+    if (covers[i].elements != qm_tensor_elements (&graph->values[i].tensor))
       gradients->owners[i].apart = false;
-  free (covered);
-  free (last);
+  free (covers);
 }
 
 static void

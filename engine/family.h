@@ -59,6 +59,7 @@ void qm_build_bert (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_vit (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_convnext (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_mamba (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_mamba2 (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_llama (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model);

@@ -549,6 +549,28 @@ selective_scan_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->inputs[9] = node->outputs[1];
 }
 
+/* The same without z, and nothing that was kept. */
+static void
+dual_scan_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  static const bool is_weight[7] = { [2] = true, [5] = true, [6] = true };
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId places[7];
+  QmNode *backward;
+
+  for (int i = 0; i < 7; i++)
+    places[i] = is_weight[i]
+                    ? qm_gradient_of_parameter (g, node->inputs[i])
+                    : qm_gradient_place_or_scratch (g, node->inputs[i]);
+  backward = append_backward (graph, QM_OP_DUAL_SCAN_BACKWARD, node);
+  backward->inputs[0] = dy;
+  for (int i = 0; i < 7; i++)
+    {
+      backward->inputs[1 + i] = node->inputs[i];
+      backward->outputs[i] = places[i];
+    }
+}
+
 static void
 route_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
@@ -675,6 +697,8 @@ qm_gradient_rule (QmOp op)
       return pool_rule;
     case QM_OP_SELECTIVE_SCAN:
       return selective_scan_rule;
+    case QM_OP_DUAL_SCAN:
+      return dual_scan_rule;
     case QM_OP_CROSS_ENTROPY:
     case QM_OP_BALANCE:
     case QM_OP_PIXEL_LOSS:

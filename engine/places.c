@@ -37,7 +37,7 @@ typedef struct Need
   } state;
   QmMemory memory[QM_PLACES_ARCHITECTURES];
   QmWork *work;
-  const QmGpu *gpu; /* that it was predicted for last */
+  const char *gpu; /* the id of what it was predicted for last */
   QmPrediction alone;
 } Need;
 
@@ -254,7 +254,7 @@ predict_alone (const Search *search, Need *need, QmError *error)
 {
   QmStatus status = QM_OK;
 
-  if (need->gpu != search->gpu)
+  if (need->gpu != search->gpu->id)
     {
       need->gpu = NULL;
       status =
@@ -262,7 +262,7 @@ predict_alone (const Search *search, Need *need, QmError *error)
                             search->places->options.level, &need->alone, error);
     }
   if (status == QM_OK)
-    need->gpu = search->gpu;
+    need->gpu = search->gpu->id;
   return status;
 }
 

@@ -45,6 +45,14 @@
  * after the other (kernels/cuda/scan-states.cuh). */
 #define CHANNELS 32.0
 
+/* Of Mamba-2's scans: the share of the rated rate that products of chunks
+ * reach, and what the gradient moves besides x and its like, of 3 tensors: the
+ * states before chunks and parts of the gradients of B and C, written and read,
+ * which of 64 columns, 128 states and chunks of 64 rows are 12 tensors of the
+ * size of x.  The first is assumed, of ours and of other software. */
+#define DUAL_SHARE   0.2
+#define DUAL_TRAFFIC ((3.0 + 12.0) / 3.0)
+
 /* How near to the limit of power a clock is looked for, and how often. */
 #define NEAR   1e-10
 #define LOOKED 60
@@ -98,6 +106,12 @@ static bool
 is_scan (QmOp op)
 {
   return op == QM_OP_SELECTIVE_SCAN || op == QM_OP_SELECTIVE_SCAN_BACKWARD;
+}
+
+static bool
+is_dual_scan (QmOp op)
+{
+  return op == QM_OP_DUAL_SCAN || op == QM_OP_DUAL_SCAN_BACKWARD;
 }
 
 /* How much more a softmax moves, or waits for, for what its rows' length is. */
@@ -167,6 +181,8 @@ traffic (const Machine *machine, const QmWorkRow *row)
       return constants[QM_CONSTANT_SCAN];
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
       return constants[QM_CONSTANT_SCAN_BACKWARD];
+    case QM_OP_DUAL_SCAN_BACKWARD:
+      return constants[QM_CONSTANT_OTHER] * DUAL_TRAFFIC;
     case QM_OP_ADAM:
     case QM_OP_LAMB_DIRECTION:
     case QM_OP_LAMB_UPDATE:
@@ -368,6 +384,13 @@ cost_of (const Machine *machine, const QmWorkRow *row)
   if (is_scan (row->op))
     cost.arithmetic = updates_of (row) * exponentials_of (machine, row)
                       / speeds->exponentials;
+  if (is_dual_scan (row->op))
+    {
+      cost.arithmetic =
+          row->computed / (speeds->rates[row->arithmetic] * DUAL_SHARE);
+      cost.joules =
+          row->computed * joules_per_flop (&speeds->power, row->arithmetic);
+    }
   /* Convolutions count operations, too, and are bound by what they move. */
   if (!is_product (row->op) && row->op != QM_OP_MATMUL && row->length == 0)
     return cost;

@@ -163,6 +163,23 @@ add_sent_gradient (const QmOpCall *call, QmWorkRow *row)
              smaller (alignment_of (c[2], type), alignment_of (c[3], type)));
 }
 
+/* Operations of the products of a dual scan, or of its gradient, which makes
+ * states once more: of chunks of `chunk` rows, as kernels/cuda/dual-scan.cuh
+ * and dual-backward.cuh have them. */
+static double
+products_of_chunks (const QmOpCall *call)
+{
+  bool forward = call->op == QM_OP_DUAL_SCAN;
+  const QmTensor *in = call->inputs + (forward ? 0 : 1);
+  double chunk = QM_SCAN_CHUNK, heads = (double) in[2].shape[0];
+  double n = (double) (in[3].shape[1] / call->attributes.count);
+  double p = (double) in[0].shape[1] / heads;
+
+  return 2 * (double) in[0].shape[0] * heads
+         * (forward ? chunk * n + chunk * p + 2 * n * p
+                    : 3 * chunk * n + 2 * chunk * p + 5 * n * p);
+}
+
 static QmWorkRow
 row_of (const QmOpCall *call, bool update)
 {
@@ -219,6 +236,10 @@ row_of (const QmOpCall *call, bool update)
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
       row.rows = (double) (first[0] / call->attributes.width);
       row.columns = (double) first[1];
+      break;
+    case QM_OP_DUAL_SCAN:
+    case QM_OP_DUAL_SCAN_BACKWARD:
+      row.computed = products_of_chunks (call);
       break;
     default:
       break;

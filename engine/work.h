@@ -39,7 +39,8 @@ typedef struct QmWorkRow
                       or store, 16 bytes at once where each row of a matrix
                       begins at a multiple of them; else 0 */
   double computed; /* of one of unfused attention: operations of whole tiles, of
-                      all pairs, also where a mask leaves half; else 0 */
+                      all pairs, also where a mask leaves half; of a dual scan,
+                      those of the products of its chunks; else 0 */
   double whole;    /* of a rotary embedding that turns a part of heads: what
                       reading and writing them wholly moves; else 0 */
   double packed;   /* of a gradient that a product of ours writes to where it

@@ -280,6 +280,33 @@ typedef enum QmOp
    *      +=], 7 [dz], each as its input is */
   QM_OP_SELECTIVE_SCAN_BACKWARD,
 
+  /* The scan of Mamba-2 (Dao and Gu 2024, 2.1 and 6) over sequences of `width`
+   * rows.  Of the D columns of x, H heads have P = D / H each; b and c are for
+   * `count` groups of heads that follow each other, of N columns.  For head h
+   * of group g, in the order of rows t:
+   *
+   *   s = softplus(dt[t, h] + bias[h]), at least `value` and, where `cap` is
+   *       more than 0, at most that
+   *   S[n, p] = exp(-s exp(a[h])) S[n, p] + s b[t, g N + n] x[t, h P + p]
+   *   y[t, h P + p] = sum over n of c[t, g N + n] S[n, p]
+   *                   + skip[h] x[t, h P + p]
+   *
+   * where S is 0 before the first row.  Nothing is kept for the gradient, which
+   * computes states once more: all of a sequence's are far larger than what
+   * they are made of.  A kernel may go through chunks of rows as products of
+   * matrices, whose factors (decays among them) it rounds to the type of x, b
+   * and c where that is the same 16-bit one.
+   * in: 0 x [rows, D], 1 dt [rows, H], 2 a f32 [H], 3 b [rows, G N], 4 c [rows,
+   *      G N], 5 skip f32 [H], 6 [bias f32 [H]]
+   * out: 0 y [rows, D] */
+  QM_OP_DUAL_SCAN,
+
+  /* Where a limit changes s, its gradient is 0.
+   * in: 0 dy, 1 x, 2 dt, 3 a, 4 b, 5 c, 6 skip, 7 [bias]
+   * out: 0 dx, 1 ddt, 2 da f32 +=, 3 db, 4 dc, 5 dskip f32 +=, 6 [dbias f32
+   *      +=], each as its input is */
+  QM_OP_DUAL_SCAN_BACKWARD,
+
   /* Mixtures of experts: of every one of t tokens, k of e experts take part
    * (Shazeer et al. 2017), and none is left out, however many tokens an expert
    * gets.  Each pair of a token and an expert is a row, t k of them, and rows

@@ -18,6 +18,14 @@ share_seen (const QmAttributes *attributes, int64_t n)
   return sides * window * (1 - window / 2);
 }
 
+/* States of a channel of a dual scan, whose input `b` has those of all groups.
+ */
+static double
+states_of (const QmOpCall *call, int b)
+{
+  return (double) (call->inputs[b].shape[1] / call->attributes.count);
+}
+
 double
 qm_op_flops (const QmOpCall *call)
 {
@@ -58,6 +66,12 @@ qm_op_flops (const QmOpCall *call)
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
       return 2.0 * QM_MAMBA_SCAN_FLOPS * (double) (a[0] * a[1])
              * (double) call->inputs[4].shape[1];
+    case QM_OP_DUAL_SCAN:
+      return (double) QM_MAMBA2_SCAN_FLOPS * (double) (a[0] * a[1])
+             * states_of (call, 3);
+    case QM_OP_DUAL_SCAN_BACKWARD:
+      return 2.0 * QM_MAMBA2_SCAN_FLOPS * (double) (a[0] * a[1])
+             * states_of (call, 4);
     default:
       return 0;
     }

@@ -73,6 +73,10 @@ static const Signature signatures[QM_OP_COUNT] = {
                                       "frd frd frd s#dn frn frn s#d s?#d f?rd "
                                       "s#bknd",
                                       "frd frd s#dn frn frn s#d s?#d f?rd" },
+  [QM_OP_DUAL_SCAN] = { "dual_scan", "frd frh s#h frm frm s#h s?#h", "frd" },
+  [QM_OP_DUAL_SCAN_BACKWARD] = { "dual_scan_backward",
+                                 "frd frd frh s#h frm frm s#h s?#h",
+                                 "frd frh s#h frm frm s#h s?#h" },
   [QM_OP_ROUTE] = { "route", "fte", "s#tk i#tk i#r i#tk i#o" },
   [QM_OP_ROUTE_BACKWARD] = { "route_backward", "s#tk fte i#tk", "fte" },
   [QM_OP_GATHER_ROWS] = { "gather_rows", "ftc i#r i#tk", "frc" },
@@ -174,102 +178,6 @@ int
 qm_op_outputs (QmOp op)
 {
   return count_words (signatures[op].outputs);
-}
-
-bool
-qm_op_may_alias (QmOp op, int output, int input)
-{
-  switch (op)
-    {
-    case QM_OP_ADD:
-    case QM_OP_ACTIVATION_BACKWARD:
-    case QM_OP_GATE:
-    case QM_OP_GATE_BACKWARD:
-    case QM_OP_SOFTMAX_BACKWARD:
-    case QM_OP_MUON_POLYNOMIAL:
-      return true;
-    case QM_OP_WEIGHTED_GATE:
-      return input <= 1;
-    case QM_OP_WEIGHTED_GATE_BACKWARD:
-      return output <= 1 && input <= 2;
-    case QM_OP_ACTIVATION:
-    case QM_OP_DROPOUT:
-    case QM_OP_SOFTMAX:
-    case QM_OP_ROTARY:
-    case QM_OP_CROSS_ENTROPY:
-    case QM_OP_PIXEL_LOSS:
-    case QM_OP_NOISE_LOSS:
-    case QM_OP_ADD_POSITIONS:
-    case QM_OP_TEACHER_LOSS:
-    case QM_OP_CONTRAST_LOSS:
-    case QM_OP_HIDE_ROWS:
-    case QM_OP_TOKEN_DROPOUT:
-    case QM_OP_ADVANCE:
-      return output == 0 && input == 0;
-    case QM_OP_GATED_ADD_BACKWARD:
-      return output == 0 && input <= 1;
-    case QM_OP_ADAPTIVE_NORM_BACKWARD:
-      return output == 0 && (input <= 1 || input == 5);
-    case QM_OP_LINEAR_INPUT_GRAD:
-      return input == 3;
-    case QM_OP_LAYER_NORM:
-      return output == 3 && (input == 0 || input == 3 || input == 4);
-    case QM_OP_LAYER_NORM_BACKWARD:
-      return (output == 0 || output >= 5)
-             && (input == 0 || input == 5 || input == 6);
-    case QM_OP_DEPTHWISE_CONV_BACKWARD:
-      return output == 0 && input == 4;
-    case QM_OP_LAYER_SCALE:
-    case QM_OP_GATED_ADD:
-      return input == 0 || input == 2;
-    case QM_OP_LAYER_SCALE_BACKWARD:
-      return output == 0 && input <= 1;
-    default:
-      return false;
-    }
-}
-
-bool
-qm_op_accumulates (QmOp op, int output)
-{
-  switch (op)
-    {
-    case QM_OP_COLUMN_SUM:
-    case QM_OP_LINEAR_WEIGHT_GRAD:
-    case QM_OP_GROUPED_WEIGHT_GRAD:
-    case QM_OP_EMBEDDING_BACKWARD:
-    case QM_OP_UPDATE_STATE:
-    case QM_OP_ADVANCE:
-    case QM_OP_ALL_REDUCE:
-    case QM_OP_REDUCE_SCATTER:
-    case QM_OP_ALL_GATHER:
-      return true;
-    case QM_OP_LAYER_NORM_BACKWARD:
-      return output >= 1 && output <= 4;
-    case QM_OP_CLASS_TOKEN_BACKWARD:
-    case QM_OP_DEPTHWISE_CONV_BACKWARD:
-    case QM_OP_LAYER_SCALE_BACKWARD:
-    case QM_OP_RESTORE_TOKENS_BACKWARD:
-    case QM_OP_BALANCE:
-      return output >= 1;
-    case QM_OP_SELECTIVE_SCAN_BACKWARD:
-      return output == 2 || output == 5 || output == 6;
-    case QM_OP_ADAM:
-      return output <= 3;
-    case QM_OP_LAMB_DIRECTION:
-      return true;
-    case QM_OP_LAMB_UPDATE:
-    case QM_OP_MUON_MOMENTUM:
-      return output <= 1;
-    case QM_OP_KEEP_ROWS:
-      return output == 0;
-    case QM_OP_MUON_NORMALIZE:
-    case QM_OP_MUON_UPDATE:
-    case QM_OP_AVERAGE:
-      return output == 0;
-    default:
-      return false;
-    }
 }
 
 bool
@@ -469,6 +377,19 @@ scan_holds (const Check *check)
   return width > 0 && rows % width == 0 && check->size['b'] == rows / width
          && chunk > 0 && chunk <= width
          && check->size['k'] == (width + chunk - 1) / chunk;
+}
+
+static bool
+dual_scan_holds (const Check *check)
+{
+  const QmAttributes *attributes = &check->call->attributes;
+  const int64_t *size = check->size;
+  int64_t groups = attributes->count;
+
+  return attributes->width > 0 && size['r'] % attributes->width == 0
+         && groups > 0 && size['h'] % groups == 0 && size['m'] % groups == 0
+         && size['d'] % size['h'] == 0 && attributes->value >= 0
+         && (attributes->cap <= 0 || attributes->cap > attributes->value);
 }
 
 /* Whether rows are those of samples with a class token, registers and as many
@@ -760,6 +681,11 @@ relations_hold (const Check *check)
       return scan_holds (check)
              && both_or_none (&call->inputs[7], &call->outputs[6])
              && both_or_none (&call->inputs[8], &call->outputs[7]);
+    case QM_OP_DUAL_SCAN:
+      return dual_scan_holds (check);
+    case QM_OP_DUAL_SCAN_BACKWARD:
+      return dual_scan_holds (check)
+             && both_or_none (&call->inputs[7], &call->outputs[6]);
     case QM_OP_DROPOUT:
       return !attributes->tiled || call->inputs[0].rank == 4;
     default:

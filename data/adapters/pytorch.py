@@ -73,8 +73,9 @@ CLASSES = {
     'clip': 'CLIPModel',
     'siglip': 'SiglipModel',
     'starcoder2': 'Starcoder2ForCausalLM',
+    'mamba2': 'Mamba2ForCausalLM',
 }
-WITHOUT_ATTENTION = ('convnext', 'mamba')
+WITHOUT_ATTENTION = ('convnext', 'mamba', 'mamba2')
 # Names of parameters that no loss depends on here: DINO's token of hidden
 # patches, of which there are none, and ESM's head for contacts.
 UNUSED = r'(^|\.)embeddings\.mask_token$|\.contact_head\.'
@@ -264,7 +265,7 @@ class Task:
         self.notes.append(why)
 
     def choose_attention(self):
-        if self.family == 'mamba':
+        if self.family in ('mamba', 'mamba2'):
             self.choose_scan()
         if self.family in WITHOUT_ATTENTION:
             return None
@@ -282,12 +283,14 @@ class Task:
         return 'eager'
 
     def choose_scan(self):
+        slow = ('the scan goes token by token' if self.family == 'mamba' else
+                'the scan keeps products of whole chunks in memory')
         if self.settings['kernels'] and not (installed('mamba_ssm')
                                              and installed('causal_conv1d')):
             self.without('kernels', 'mamba-ssm and causal-conv1d are not '
-                                    'installed: the scan goes token by token')
+                                    f'installed: {slow}')
         elif not self.settings['kernels']:
-            self.notes.append('the scan goes token by token')
+            self.notes.append(slow)
 
     def choose_compilation(self):
         if not self.settings['compile']:

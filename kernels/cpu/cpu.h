@@ -121,6 +121,8 @@ bool qm_cpu_pool (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_pool_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_selective_scan (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_selective_scan_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_dual_scan (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_dual_scan_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_route (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_route_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_gather_rows (QmThreads *threads, const QmOpCall *call);

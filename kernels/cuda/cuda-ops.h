@@ -96,6 +96,8 @@ extern "C"
   QM_CUDA_OPERATOR (pool_backward);
   QM_CUDA_OPERATOR (selective_scan);
   QM_CUDA_OPERATOR (selective_scan_backward);
+  QM_CUDA_OPERATOR (dual_scan);
+  QM_CUDA_OPERATOR (dual_scan_backward);
   QM_CUDA_OPERATOR (route);
   QM_CUDA_OPERATOR (route_backward);
   QM_CUDA_OPERATOR (gather_rows);

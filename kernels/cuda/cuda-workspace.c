@@ -60,6 +60,18 @@ scan_backward_workspace (const QmOpCall *call)
 }
 
 static size_t
+dual_backward_workspace (int architecture, const QmOpCall *call)
+{
+  const QmTensor *in = call->inputs;
+  const QmTensor *factors[] = { &in[0], &in[1], &in[4], &in[5] };
+  QmCudaDualShape shape =
+      qm_cuda_dual_shape (architecture, factors, 4,
+                          in[4].shape[1] / call->attributes.count);
+
+  return floats (qm_cuda_dual_layout (&shape, call).size);
+}
+
+static size_t
 weight_grad_workspace (int architecture, const QmOpCall *call)
 {
   const QmTensor *dy = &call->inputs[0];
@@ -92,6 +104,7 @@ qm_cuda_has_workspace (QmOp op)
     case QM_OP_LAYER_SCALE_BACKWARD:
     case QM_OP_EMBEDDING_BACKWARD:
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
+    case QM_OP_DUAL_SCAN_BACKWARD:
     case QM_OP_RESTORE_TOKENS_BACKWARD:
     case QM_OP_EXPERT_LOAD:
     case QM_OP_SUM_SQUARES:
@@ -135,6 +148,8 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
           qm_cuda_sort_layout (first->shape[0], first->shape[1]).size);
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
       return scan_backward_workspace (call);
+    case QM_OP_DUAL_SCAN_BACKWARD:
+      return dual_backward_workspace (architecture, call);
     case QM_OP_RESTORE_TOKENS_BACKWARD:
       return floats (QM_CUDA_MASK_PARTS * call->inputs[1].shape[1]
                      * first->shape[1]);

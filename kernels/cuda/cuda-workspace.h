@@ -7,10 +7,20 @@
 #ifndef QM_KERNELS_CUDA_CUDA_WORKSPACE_H
 #define QM_KERNELS_CUDA_CUDA_WORKSPACE_H
 
-#include "kernels/operators.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+#include "kernels/cuda/cuda-support.h"
+#include "kernels/operators.h"
+
+#ifdef __cplusplus
+}
+#endif
 
 /* Most blocks of the gradient of layer norm: each makes sums of its own. */
 #define QM_CUDA_NORM_PARTS 792
@@ -172,6 +182,82 @@ qm_cuda_scan_layout (
   layout.size = layout.states;
   if (chunk > QM_CUDA_SCAN_ROWS)
     layout.size += rows / width * tiles * n * channels;
+  return layout;
+}
+
+/* Tiles by which a dual scan goes through a head: type of their elements, rows
+ * of a chunk, states and columns that there is room for.  `states` 0: a head
+ * has more than there is a kernel for. */
+typedef struct QmCudaDualShape
+{
+  QmType type;
+  int rows, states, columns;
+} QmCudaDualShape;
+
+/* Of 16 bits where all factors of products are.  Large tiles take more shared
+ * memory than a block may have of GPUs that are no accelerators. */
+static inline QmCudaDualShape
+qm_cuda_dual_shape (int architecture,
+                    const QmTensor *const *factors,
+                    int n_factors,
+                    int64_t states)
+{
+  QmType type = factors[0]->type;
+  bool roomy = architecture >= 80 && architecture != 86 && architecture != 89
+               && architecture < 120;
+
+  for (int i = 1; i < n_factors; i++)
+    if (factors[i]->type != type)
+      type = QM_TYPE_F32;
+  if (type != QM_TYPE_F32 && !qm_cuda_multiplies (architecture, type, false))
+    type = QM_TYPE_F32;
+  if (states > 256)
+    return (QmCudaDualShape){ type, 0, 0, 0 };
+  if (type == QM_TYPE_F32)
+    return states > 128 ? (QmCudaDualShape){ type, 16, 256, 16 }
+                        : (QmCudaDualShape){ type, 16, 128, 32 };
+  if (states > 128)
+    return (QmCudaDualShape){ type, 32, 256, 32 };
+  return roomy ? (QmCudaDualShape){ type, 64, 128, 64 }
+               : (QmCudaDualShape){ type, 32, 128, 32 };
+}
+
+/* Where the arrays of the gradient of a dual scan begin: states before every
+ * chunk and parts of the gradients of b and c, in the type of tiles; of that of
+ * dt, where there is more than one; sums of a, skip and bias. */
+typedef struct QmCudaDualLayout
+{
+  int64_t slices, chunks, parts; /* parts: slices of a group's heads */
+  int64_t states;  /* [sequences, heads, slices, chunks, states, columns] */
+  int64_t columns; /* [2, parts, rows, b's columns] */
+  int64_t steps;   /* f32 [slices, rows, heads], or nothing */
+  int64_t sums;    /* f32 [3, sequences slices, heads] */
+  int64_t size;
+} QmCudaDualLayout;
+
+static inline QmCudaDualLayout
+qm_cuda_dual_layout (const QmCudaDualShape *shape, const QmOpCall *call)
+{
+  const QmTensor *x = &call->inputs[1], *a = &call->inputs[3];
+  int64_t rows = x->shape[0], heads = a->shape[0],
+          width = call->attributes.width;
+  int64_t sequences = rows / width, words = shape->type == QM_TYPE_F32 ? 1 : 2;
+  QmCudaDualLayout layout = { 0 };
+
+  if (shape->states == 0)
+    return layout;
+  layout.slices = (x->shape[1] / heads + shape->columns - 1) / shape->columns;
+  layout.chunks = (width + shape->rows - 1) / shape->rows;
+  layout.parts = heads / call->attributes.count * layout.slices;
+  layout.columns = sequences * heads * layout.slices * layout.chunks
+                   * shape->states * shape->columns / words;
+  layout.steps =
+      layout.columns
+      + (2 * layout.parts * rows * call->inputs[4].shape[1] / words + 63) / 64
+            * 64;
+  layout.sums =
+      layout.steps + (layout.slices > 1 ? layout.slices * rows * heads : 0);
+  layout.size = layout.sums + 3 * sequences * layout.slices * heads;
   return layout;
 }
 

@@ -259,6 +259,37 @@ timed (const QmQuestion *question, const QmSelected *selected)
   return candidate;
 }
 
+/* Whether the machine's places for cards are half as fast as its cards, of
+ * which it is known what a prediction becomes there. */
+static gboolean
+is_slowed (const QmCandidate *candidate, const QmSelected *selected)
+{
+  return candidate->platform != NULL && selected != NULL
+         && selected->prediction != NULL
+         && selected->prediction->forecast.half_lanes
+                > selected->prediction->forecast.days
+         && qm_carry_share_of_lanes (candidate->platform, candidate->gpu)
+                <= 0.5;
+}
+
+/* The same as it is predicted with half of the lanes. */
+static QmSelected
+slow_down (Builder *builder, const QmSelected *selected)
+{
+  QmPredicted *made = g_memdup2 (selected->prediction, sizeof *made);
+  double longer = made->forecast.half_lanes / made->forecast.days;
+  QmSelected slower = *selected;
+
+  made->time.days *= longer;
+  made->time.days_low *= longer;
+  made->time.days_high *= longer;
+  made->slowed = TRUE;
+  g_ptr_array_add (builder->predictions, made);
+  slower.measurement = &made->time;
+  slower.prediction = made;
+  return slower;
+}
+
 /* What answers the question for one model. */
 static GArray *
 select_times (Builder *builder, const char *model)
@@ -281,10 +312,17 @@ build_single (Builder *builder, const char *model, GArray *candidates)
 
   for (guint i = 0; i < selection->len; i++)
     {
-      QmCandidate candidate =
-          timed (builder->question, &g_array_index (selection, QmSelected, i));
+      const QmSelected *selected = &g_array_index (selection, QmSelected, i);
+      QmCandidate candidate = timed (builder->question, selected);
 
       set_prices (builder, &candidate);
+      if (is_slowed (&candidate, selected))
+        {
+          QmSelected slower = slow_down (builder, selected);
+
+          candidate = timed (builder->question, &slower);
+          set_prices (builder, &candidate);
+        }
       finish (builder->question, &candidate, candidate.days);
       append_candidate (builder, &candidate, candidate.days, candidates);
     }
@@ -430,6 +468,58 @@ best_by_place (GArray *selection)
   return table;
 }
 
+/* A candidate with what all runs take there; in a machine that is known already
+ * (`on`, else NULL), in its places for cards. */
+static QmCandidate
+add_runs (Builder *builder,
+          const Place *place,
+          GPtrArray *tables,
+          QmCandidate candidate,
+          const QmCandidate *on,
+          QmYear *year)
+{
+  const QmQuestion *question = builder->question;
+
+  candidate.gpu = place->gpu;
+  candidate.gpus = place->gpus;
+  candidate.implied_utilization = NAN;
+  candidate.reachable_days = NAN;
+  candidate.verdict = QM_VERDICT_OK;
+  candidate.first_run = builder->run_times->len;
+  for (guint i = 0; i < tables->len; i++)
+    {
+      const QmSelected *selected =
+          g_hash_table_lookup (g_ptr_array_index (tables, i), place);
+      QmSelected slower;
+      QmRunTime run;
+
+      if (on != NULL && is_slowed (on, selected))
+        {
+          slower = slow_down (builder, selected);
+          selected = &slower;
+        }
+      run = qm_year_add_run (question, &candidate,
+                             &g_array_index (question->runs, QmRun, i),
+                             selected, year);
+      g_array_append_val (builder->run_times, run);
+    }
+  qm_year_finish (question, &candidate, year);
+  return candidate;
+}
+
+/* Whether one of the runs takes longer on the candidate's machine. */
+static gboolean
+is_any_slowed (const QmCandidate *candidate,
+               const Place *place,
+               GPtrArray *tables)
+{
+  for (guint i = 0; i < tables->len; i++)
+    if (is_slowed (candidate,
+                   g_hash_table_lookup (g_ptr_array_index (tables, i), place)))
+      return TRUE;
+  return FALSE;
+}
+
 static void
 build_place (Builder *builder,
              Place place,
@@ -439,30 +529,24 @@ build_place (Builder *builder,
              GArray *candidates)
 {
   const QmQuestion *question = builder->question;
-  QmCandidate candidate = { .here = !!here, .use = use };
+  const QmCandidate empty = { .here = !!here, .use = use };
   QmYear year = { 0 };
+  QmCandidate candidate =
+      add_runs (builder, &place, tables, empty, NULL, &year);
 
-  candidate.gpu = place.gpu;
-  candidate.gpus = place.gpus;
-  candidate.implied_utilization = NAN;
-  candidate.reachable_days = NAN;
-  candidate.verdict = QM_VERDICT_OK;
-  candidate.first_run = builder->run_times->len;
-  for (guint i = 0; i < tables->len; i++)
-    {
-      QmRunTime run = qm_year_add_run (
-          question, &candidate, &g_array_index (question->runs, QmRun, i),
-          g_hash_table_lookup (g_ptr_array_index (tables, i), &place), &year);
-
-      g_array_append_val (builder->run_times, run);
-    }
-  qm_year_finish (question, &candidate, &year);
   if (here)
     {
       append_here (question, candidate, year.stated.machine_days, candidates);
       return;
     }
   set_prices (builder, &candidate);
+  if (is_any_slowed (&candidate, &place, tables))
+    {
+      g_array_set_size (builder->run_times, candidate.first_run);
+      year = (QmYear){ 0 };
+      candidate = add_runs (builder, &place, tables, empty, &candidate, &year);
+      set_prices (builder, &candidate);
+    }
   finish (question, &candidate, year.stated.machine_days);
   append_candidate (builder, &candidate, year.stated.machine_days, candidates);
 }

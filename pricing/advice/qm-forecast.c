@@ -93,14 +93,14 @@ take_count (const json_t *object, const char *name, gint64 *count)
   return json_is_integer (value) && *count >= 0;
 }
 
-/* What bridges between cards make of it, where there may be some. */
+/* The days that other links make of it, where there may be some. */
 static gboolean
-take_bridged (const json_t *line, QmForecast *forecast)
+take_other_links (const json_t *line, const char *links, double *days)
 {
-  const json_t *bridged = json_object_get (line, "bridged");
+  const json_t *other = json_object_get (line, links);
 
-  return bridged == NULL || json_is_null (bridged)
-         || take_number (bridged, "days", &forecast->bridged);
+  return other == NULL || json_is_null (other)
+         || take_number (other, "days", days);
 }
 
 /* The days of a training that fits. */
@@ -117,7 +117,9 @@ take_time (const json_t *line, QmForecast *forecast)
       || forecast->low > forecast->days || forecast->days > forecast->high
       || !take_count (line, "host_bytes", &forecast->host_bytes)
       || !take_count (line, "micro_batch", &forecast->micro_batch)
-      || sharding == NULL || !take_bridged (line, forecast))
+      || sharding == NULL
+      || !take_other_links (line, "bridged", &forecast->bridged)
+      || !take_other_links (line, "half_lanes", &forecast->half_lanes))
     return FALSE;
   forecast->checkpointing =
       json_is_true (json_object_get (line, "checkpointing"));
@@ -138,7 +140,7 @@ take_forecast_line (const json_t *line, QmForecast *forecast)
       json_string_value (json_object_get (line, "unsupported"));
 
   forecast->days = forecast->low = forecast->high = NAN;
-  forecast->bridged = NAN;
+  forecast->bridged = forecast->half_lanes = NAN;
   forecast->sharding = "none";
   if (unsupported != NULL)
     {

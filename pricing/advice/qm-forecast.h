@@ -48,6 +48,8 @@ typedef struct
                            it was; "none" of one; NULL: not said; static */
   double bridged;       /* days of cards with NVLink bridges, where those are
                            without; NaN: that is not so */
+  double half_lanes;    /* days where each card has half of its lanes of PCIe;
+                           NaN: not known, or it needs none */
   const char *bound;    /* what bounds it: "power" and so on; NULL: nothing;
                            static */
   char *unsupported;    /* why nothing is predicted, in English; NULL: it is */

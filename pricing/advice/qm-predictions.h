@@ -19,6 +19,7 @@ typedef struct
   const QmGpu *held_by; /* a GPU that is no worse, as fast as which its time was
                            made, since that was measured and it was predicted to
                            be faster; or NULL */
+  gboolean slowed;      /* it is the time in places of half the card's lanes */
 } QmPredicted;
 
 /* How many GPUs the machines of a catalog are made for: an int each, ascending.

@@ -48,24 +48,23 @@ saved_by_bridges (const QmForecast *forecast)
   return saved >= WORTH_A_BRIDGE ? saved : 0;
 }
 
-/* What a place for a card moves, of which each generation doubles it. */
-static double
-pcie_speed (double generation, double lanes)
-{
-  return lanes * pow (2, generation);
-}
-
-/* Where the machine's places are slower than its cards, which predictions take
- * for as fast. (transfer full) (nullable) */
+/* Where the machine's places are slower than its cards, and the time does not
+ * count it. (transfer full) (nullable) */
 static char *
 describe_places (const QmCandidate *candidate)
 {
   const QmPlatform *platform = candidate->platform;
   const QmGpu *gpu = candidate->gpu;
 
-  if (platform == NULL
-      || !(pcie_speed (platform->pcie_generation, platform->pcie_lanes)
-           < pcie_speed (gpu->pcie_generation, gpu->pcie_lanes)))
+  double share;
+
+  if (platform == NULL)
+    return NULL;
+  share = qm_carry_share_of_lanes (platform, gpu);
+  /* Half of them does not make it longer where it is known not to. */
+  if (!(share < 1)
+      || (share >= 0.5
+          && qm_known (candidate->prediction->forecast.half_lanes)))
     return NULL;
   /* Translators: generations and lanes. */
   return g_strdup_printf (_ ("The machine’s places for cards are slower (PCIe "

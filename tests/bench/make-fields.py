@@ -35,7 +35,7 @@ MODELS = dict(gpt_neox='GPTNeoX', bert='Bert', roberta='Roberta', vit='ViT',
               olmoe='Olmoe', qwen3_moe='Qwen3Moe', mixtral='Mixtral',
               dinov2='Dinov2', dinov2_with_registers='Dinov2WithRegisters',
               dinov3_vit='DINOv3ViT', vit_mae='ViTMAE',
-              starcoder2='Starcoder2')
+              starcoder2='Starcoder2', mamba2='Mamba2')
 
 
 def of_transformers():

@@ -28,7 +28,8 @@ ALL = ('--gpu', 'all', '--gpus', '1,2,4,8')
 
 PLACE = {'model', 'gpu', 'gpu_id', 'gpus', 'level'}
 FITS = PLACE | {
-    'fits', 'link', 'bridged', 'provenance', 'settings', 'precision', 'micro_batch',
+    'fits', 'link', 'bridged', 'half_lanes',
+    'provenance', 'settings', 'precision', 'micro_batch',
     'accumulation', 'checkpointing', 'sharding', 'offloading', 'memory_bytes',
     'host_bytes', 'pass_s', 'update_s', 'exchange_s', 'step_s', 'days',
     'days_low', 'days_high', 'clock', 'bound', 'shares', 'calibrated',

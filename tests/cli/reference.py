@@ -106,6 +106,8 @@ def forward_flops(model):
         return convnext_flops(config)
     if kind == "mamba":
         return mamba_flops(config, tokens)
+    if kind == "mamba2":
+        return mamba2_flops(config, tokens)
     raise AssertionError(kind)
 
 
@@ -179,6 +181,18 @@ def mamba_flops(config, tokens):
              + rank * d + 3 * d * n + d * h)
     return (config["num_hidden_layers"] * 2 * tokens * layer
             + 2 * tokens * h * config["vocab_size"])
+
+
+def mamba2_flops(config, tokens):
+    """One product for all but the way out; of each state a multiply by what is
+    left, one by the step's input, the sums of both, and the product with C."""
+    h, heads = config["hidden_size"], config["num_heads"]
+    d = heads * config["head_dim"]
+    both = d + 2 * config["n_groups"] * config["state_size"]
+    layer = (2 * h * (d + both + heads) + 2 * config["conv_kernel"] * both
+             + 5 * d * config["state_size"] + 2 * d * h)
+    return tokens * (config["num_hidden_layers"] * layer
+                     + 2 * h * config["vocab_size"])
 
 
 def training_flops(model):

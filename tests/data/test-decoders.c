@@ -71,6 +71,59 @@ test_starcoder2 (void)
   check_case ("");
 }
 
+#define MAMBA2                                       \
+  "\"model_type\": \"mamba2\", \"hidden_size\": 64," \
+  "\"num_hidden_layers\": 2, \"num_heads\": 8,"      \
+  "\"head_dim\": 16, \"n_groups\": 2"
+
+static QmMamba2Config
+mamba2_of (const char *text)
+{
+  return parse_well (text).mamba2;
+}
+
+/* As Transformers has it where nothing is said, and as the hub's files have it,
+ * with what Transformers does not read. */
+static void
+test_mamba2 (void)
+{
+  QmMamba2Config config = mamba2_of ("{\"model_type\": \"mamba2\","
+                                     "\"hidden_size\": 4096,"
+                                     "\"num_hidden_layers\": 64}");
+
+  CHECK_INT (config.vocab_size, 32768);
+  CHECK_INT (config.heads, 128);
+  CHECK_INT (config.head_dim, 64);
+  CHECK_INT (config.groups, 8);
+  CHECK_INT (config.state_size, 128);
+  CHECK_INT (config.expand, 2);
+  CHECK_INT (config.conv_kernel, 4);
+  CHECK_INT (config.chunk_size, 256);
+  CHECK_NEAR (config.norm_eps, 1e-5, 0);
+  CHECK_NEAR (config.initializer_range, 0.1, 0);
+  CHECK_NEAR (config.time_step_min, 0.001, 0);
+  CHECK_NEAR (config.time_step_max, 0.1, 0);
+  CHECK_NEAR (config.time_step_floor, 1e-4, 0);
+  CHECK_NEAR (config.time_step_least, 0, 0);
+  CHECK_NEAR (config.time_step_most, 0, 0);
+  CHECK (!config.use_bias && config.use_conv_bias && config.residual_in_fp32);
+  CHECK (!config.tie_word_embeddings && !config.rescale_prenorm_residual);
+  config = mamba2_of ("{" MAMBA2 ", \"norm_before_gate\": true,"
+                      "\"rms_norm\": true, \"hidden_act\": \"silu\","
+                      "\"time_step_limit\": [0.0, Infinity],"
+                      "\"time_step_rank\": 4, \"use_bias\": true}");
+  CHECK_NEAR (config.time_step_most, 0, 0);
+  CHECK (config.use_bias);
+  config = mamba2_of ("{" MAMBA2 ", \"time_step_limit\": [-1, 0.25]}");
+  CHECK_NEAR (config.time_step_least, 0, 0);
+  CHECK_NEAR (config.time_step_most, 0.25, 0);
+  config = mamba2_of ("{" MAMBA2 ", \"time_step_limit\":"
+                      "[0.125, {\"__float__\": \"Infinity\"}]}");
+  CHECK_NEAR (config.time_step_least, 0.125, 0);
+  CHECK_NEAR (config.time_step_most, 0, 0);
+  check_case ("");
+}
+
 /* The recipe's dropout is that of the embeddings, too. */
 static void
 test_dropout (void)
@@ -100,9 +153,7 @@ test_written (const char *text)
 
   CHECK_INT (parse (written, &again, &error), QM_OK);
   CHECK_STRING (error.message, "");
-  CHECK (
-      memcmp (&config.starcoder2, &again.starcoder2, sizeof config.starcoder2)
-      == 0);
+  CHECK (memcmp (&config, &again, sizeof config) == 0);
   free (written);
   json_decref (object);
 }
@@ -129,6 +180,26 @@ static const Refused refused[] = {
     "\n \"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}}",
     QM_STATUS_UNSUPPORTED, 2, 2,
     "rope_scaling: is not supported beside rope_parameters" },
+  { "{" MAMBA2 ",\n \"hidden_act\": \"gelu\"}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "hidden_act: 'gelu' is not supported, only 'silu'" },
+  { "{" MAMBA2 ",\n \"rms_norm\": false}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "rms_norm: only true is supported" },
+  { "{" MAMBA2 ",\n \"expand\": 3}", QM_STATUS_INVALID, 1, 68,
+    "num_heads: 8 heads of 16 are not the 192 channels that there are" },
+  { "{\"model_type\": \"mamba2\", \"hidden_size\": 6,"
+    "\"num_hidden_layers\": 1, \"num_heads\": 3, \"head_dim\": 4,"
+    "\n \"n_groups\": 2}",
+    QM_STATUS_INVALID, 2, 2, "n_groups: 3 heads are not divisible by 2" },
+  { "{" MAMBA2 ",\n \"time_step_limit\": 3}", QM_STATUS_INVALID, 2, 2,
+    "time_step_limit: is not a list of two numbers" },
+  { "{" MAMBA2 ",\n \"time_step_limit\": [0, {\"__float__\": \"NaN\"}]}",
+    QM_STATUS_INVALID, 2, 2, "time_step_limit: is not a list of two numbers" },
+  { "{" MAMBA2 ",\n \"time_step_limit\": [0.5, 0.25]}", QM_STATUS_UNSUPPORTED,
+    2, 2, "time_step_limit: nothing is between 0.5 and 0.25" },
+  { "{" MAMBA2 ",\n \"time_step_max\": Infinity}", QM_STATUS_INVALID, 2, 2,
+    "time_step_max: 1.7e+308 is not between" },
+  { "{" MAMBA2 ",\n \"mixer_rms_eps\": 0.1}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "mixer_rms_eps: unsupported field" },
   { "{\"model_type\": \"starcoder2\", \"hidden_size\": 6,"
     "\"num_hidden_layers\": 1,\n\"num_attention_heads\": 2,"
     "\"intermediate_size\": 8}",
@@ -147,6 +218,12 @@ main (void)
                 "\"rope_parameters\": {\"rope_type\": \"yarn\","
                 "\"rope_theta\": 100, \"factor\": 2, \"truncate\": false,"
                 "\"original_max_position_embeddings\": 64}}");
+  test_mamba2 ();
+  test_written ("{" MAMBA2 "}");
+  test_written ("{" MAMBA2 ", \"time_step_limit\": [0.25, 0.5],"
+                "\"chunk_size\": 7, \"use_conv_bias\": false,"
+                "\"tie_word_embeddings\": true, \"conv_kernel\": 2}");
+  test_written ("{" MAMBA2 ", \"time_step_limit\": [0.25, Infinity]}");
   check_refused (refused, sizeof refused / sizeof refused[0]);
   return check_report ();
 }

@@ -101,6 +101,22 @@ test_mamba (void)
                 5 * (3 * 11040 + 2 * 20 * 50), 17620);
 }
 
+/* h = 20, L = 3, d = 60 of 6 heads, N = 5 of 2 groups, k = 3: for a token
+ * 2 (h (2d + 2GN + H) + k (d + 2GN) + 5dN/2 + dh)
+ * = 2 (2920 + 240 + 750 + 1200) = 10220. */
+static void
+test_mamba2 (void)
+{
+  check_counts ("mamba2",
+                "{\"model_type\": \"mamba2\", \"vocab_size\": 50,"
+                "\"hidden_size\": 20, \"num_hidden_layers\": 3,"
+                "\"num_heads\": 6, \"head_dim\": 10, \"n_groups\": 2,"
+                "\"state_size\": 5, \"expand\": 3, \"conv_kernel\": 3,"
+                "\"use_bias\": true, \"use_conv_bias\": false}",
+                RECIPE ("\"sequence_length\": 5"),
+                5 * (3 * 10220 + 2 * 20 * 50), 15892);
+}
+
 /* 30 / 8 = 3 patches a side, 9 of 2 x 64 elements; 10 tokens: products
  * 2 x 10 x 576 = 11520, attention 4 x 100 x 8 = 3200. */
 static void
@@ -428,6 +444,7 @@ test_catalog (void)
     { "dit-xl-2", 674834720, 7.288e19 },
     { "clip-vit-l-14", 427616513, 6.734e21 },
     { "starcoder2-3b", 3030371328, 6.430e22 },
+    { "mamba2-1.3b", 1343757312, 2.531e21 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },
   };
@@ -440,7 +457,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 17 + 9);
+  CHECK_INT ((int64_t) n, 18 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -479,6 +496,7 @@ test_order (void)
                                        "dit-xl-2",
                                        "clip-vit-l-14",
                                        "starcoder2-3b",
+                                       "mamba2-1.3b",
                                        "pythia-160m",
                                        "pythia-410m" };
   QmCatalog *catalog = NULL;
@@ -495,7 +513,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 17 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 18 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
@@ -537,6 +555,7 @@ main (void)
 {
   test_text ();
   test_mamba ();
+  test_mamba2 ();
   test_vit ();
   test_convnext ();
   test_llama ();

@@ -245,6 +245,8 @@ main (int argc, char **argv)
                                         "convnext",
                                         "mamba",
                                         "mamba-biased",
+                                        "mamba2",
+                                        "mamba2-limited",
                                         "llama",
                                         "llama-linear",
                                         "mistral",

@@ -678,6 +678,41 @@ test_selective_scan (int64_t chunk, bool bias, bool gate)
   gradient_end (&bench);
 }
 
+/* x, b and c are parts of one value; limits, where there are some, keep a part
+ * of the steps, away from where finite differences would see both sides. */
+static void
+test_dual_scan (int64_t groups, bool bias, bool limits)
+{
+  const int64_t rows = 2 * 7, heads = 4, size = 3, states = 2;
+  const int64_t columns = heads * size + 2 * groups * states;
+  const int64_t strides[2] = { columns, 1 };
+  GradientBench bench;
+  QmValueId in[7], all;
+  QmNode *node;
+
+  gradient_begin (&bench, "dual scan");
+  all = gradient_input2 (&bench, rows, columns);
+  in[0] = qm_graph_view (bench.graph, all, 2, (int64_t[]){ rows, heads * size },
+                         strides, 0);
+  in[1] = gradient_input2 (&bench, rows, heads);
+  in[2] = gradient_input1 (&bench, heads);
+  for (int i = 0; i < 2; i++)
+    in[3 + i] = qm_graph_view (bench.graph, all, 2,
+                               (int64_t[]){ rows, groups * states }, strides,
+                               heads * size + i * groups * states);
+  in[5] = gradient_input1 (&bench, heads);
+  in[6] = bias ? gradient_input1 (&bench, heads) : QM_NO_VALUE;
+  bench.output = gradient_value (&bench, 2, (int64_t[]){ rows, heads * size });
+  node = gradient_append (&bench, QM_OP_DUAL_SCAN);
+  node->attributes.width = 7;
+  node->attributes.count = groups;
+  node->attributes.value = limits ? 0.4 : 0;
+  node->attributes.cap = limits ? 1.1 : 0;
+  memcpy (node->inputs, in, sizeof in);
+  node->outputs[0] = bench.output;
+  gradient_end (&bench);
+}
+
 /* The first row of every three: a part of a value, which is not all of it. */
 static void
 test_part (void)
@@ -750,5 +785,7 @@ main (void)
   test_pool (3);
   for (int i = 0; i < 6; i++)
     test_selective_scan (1 + i / 2 * 3, i % 2 == 0, i / 2 == 1 || i % 2 == 1);
+  for (int i = 0; i < 6; i++)
+    test_dual_scan ((int64_t[]){ 1, 2, 4 }[i % 3], i % 2 == 0, i > 2);
   return check_report ();
 }

@@ -116,21 +116,22 @@ check_normal (const Model *model, const char *name, double deviation)
   free (m.values);
 }
 
+/* Logarithms of 1 to `columns`, again and again. */
 static void
-check_states (const Model *model)
+check_rates (const Model *model, const char *name, int64_t columns)
 {
-  Moments m = read_parameter (model, "backbone.layers.1.mixer.A_log");
+  Moments m = read_parameter (model, name);
 
   for (int64_t i = 0; i < m.n; i++)
-    CHECK_NEAR (m.values[i], log ((double) (i % 6 + 1)), 1e-6);
+    CHECK_NEAR (m.values[i], log ((double) (i % columns + 1)), 1e-6);
   free (m.values);
 }
 
 /* Softplus makes them log-uniform between 0.01 and 1; none is below 0.02. */
 static void
-check_time_steps (const Model *model)
+check_time_steps (const Model *model, const char *name)
 {
-  Moments m = read_parameter (model, "backbone.layers.1.mixer.dt_proj.bias");
+  Moments m = read_parameter (model, name);
   int64_t floor = 0, below = 0;
 
   for (int64_t i = 0; i < m.n; i++)
@@ -168,8 +169,8 @@ test_mamba (bool variant)
             "\"rescale_prenorm_residual\": %s}",
             variant ? "constant" : "random", variant ? "true" : "false");
   begin (&model, config, MAMBA_RECIPE);
-  check_states (&model);
-  check_time_steps (&model);
+  check_rates (&model, "backbone.layers.1.mixer.A_log", 6);
+  check_time_steps (&model, "backbone.layers.1.mixer.dt_proj.bias");
   check_constant (&model, "backbone.layers.0.mixer.D", 1);
   check_constant (&model, "backbone.norm_f.weight", 1);
   check_constant (&model, "backbone.layers.0.mixer.conv1d.bias", 0);
@@ -182,6 +183,34 @@ test_mamba (bool variant)
     check_uniform (&model, "backbone.layers.0.mixer.dt_proj.weight", 0.5);
   check_normal (&model, "backbone.layers.1.mixer.in_proj.weight", 0.1);
   check_normal (&model, "backbone.embeddings.weight", 0.1);
+  end (&model);
+}
+
+static void
+test_mamba2 (bool rescaled)
+{
+  char config[512];
+  Model model;
+
+  snprintf (config, sizeof config,
+            "{\"model_type\": \"mamba2\", \"hidden_size\": 160,"
+            "\"num_hidden_layers\": 2, \"vocab_size\": 50,"
+            "\"num_heads\": 320, \"head_dim\": 1, \"n_groups\": 1,"
+            "\"state_size\": 6, \"time_step_min\": 0.01,"
+            "\"time_step_max\": 1.0, \"time_step_floor\": 0.02,"
+            "\"rescale_prenorm_residual\": %s}",
+            rescaled ? "true" : "false");
+  begin (&model, config, MAMBA_RECIPE);
+  check_rates (&model, "backbone.layers.1.mixer.A_log", 320);
+  check_time_steps (&model, "backbone.layers.1.mixer.dt_bias");
+  check_constant (&model, "backbone.layers.0.mixer.D", 1);
+  check_constant (&model, "backbone.layers.0.mixer.norm.weight", 1);
+  check_constant (&model, "backbone.layers.0.mixer.conv1d.bias", 0);
+  check_uniform (&model, "backbone.layers.0.mixer.conv1d.weight", 0.5);
+  check_uniform (&model, "backbone.layers.0.mixer.out_proj.weight",
+                 rescaled ? 1 / sqrt (640) : 1 / sqrt (320));
+  check_normal (&model, "backbone.layers.1.mixer.in_proj.weight", 0.1);
+  check_normal (&model, "lm_head.weight", 0.1);
   end (&model);
 }
 
@@ -218,6 +247,8 @@ main (void)
 {
   test_mamba (false);
   test_mamba (true);
+  test_mamba2 (false);
+  test_mamba2 (true);
   test_convnext ();
   return check_report ();
 }

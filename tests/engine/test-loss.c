@@ -279,6 +279,8 @@ set_classes (QmModelConfig *config, int64_t classes)
     config->gpt_neox.vocab_size = classes;
   else if (config->family == QM_FAMILY_MAMBA)
     config->mamba.vocab_size = classes;
+  else if (config->family == QM_FAMILY_MAMBA2)
+    config->mamba2.vocab_size = classes;
   else
     config->bert.vocab_size = classes;
 }
@@ -494,6 +496,7 @@ main (int argc, char **argv)
                                      "convnext",
                                      "mamba",
                                      "mamba-biased",
+                                     "mamba2",
                                      "dinov2-registers",
                                      "dinov3" };
   static const char *const of_words[] = { "gpt-neox-parallel",

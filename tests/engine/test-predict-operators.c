@@ -629,6 +629,44 @@ test_scan (void)
   CHECK (steps[3][1] < 0.5 * steps[3][0]);
 }
 
+/* Products of chunks take what tensor cores take for them, in fp32 more; what
+ * is moved binds where there is little to compute. */
+static void
+test_dual_scan (void)
+{
+  QmWorkRow row = { .op = QM_OP_DUAL_SCAN_BACKWARD,
+                    .arithmetic = QM_ARITHMETIC_16,
+                    .count = 1,
+                    .computed = 1e12,
+                    .bytes = 1e6 };
+  const QmWork work = { .rows = &row, .n = 1, .passes = 1, .steps = 1 };
+  double pass[3];
+
+  for (int i = 0; i < 3; i++)
+    {
+      QmSpeeds speeds;
+      QmPrediction prediction;
+
+      row.arithmetic = i == 1 ? QM_ARITHMETIC_FP32 : QM_ARITHMETIC_16;
+      row.computed = i == 2 ? 0 : 1e12;
+      row.bytes = i == 2 ? 1e9 : 1e6;
+      CHECK_INT (qm_speeds_of_gpu (&calibration,
+                                   qm_catalog_gpu (catalog, "h100-80gb-sxm"), 1,
+                                   QM_INTERCONNECT_OF_GPU, &speeds, NULL),
+                 QM_OK);
+      CHECK_INT (qm_predict (&work, &speeds,
+                             qm_calibration_level (&calibration, "engine"),
+                             &prediction, NULL),
+                 QM_OK);
+      pass[i] = prediction.pass;
+    }
+  /* More than at the rated 989 TFLOP/s, and less than at a tenth of that. */
+  CHECK (pass[0] > 1e12 / 989e12 && pass[0] < 1e12 / 98.9e12);
+  CHECK (pass[1] > 5 * pass[0]);
+  /* States and parts are moved besides. */
+  CHECK (pass[2] > 3e9 / 3352e9 && pass[2] < 10e9 / 3352e9);
+}
+
 /* Products of cards that add up at half their speed reach more of it. */
 static void
 test_half_rate (void)
@@ -676,6 +714,7 @@ main (void)
   test_experts ();
   test_streams ();
   test_scan ();
+  test_dual_scan ();
   test_scan_waves ();
   test_half_rate ();
   qm_catalog_free (catalog);

@@ -47,6 +47,8 @@ from transformers import (
     GPTNeoXForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
+    Mamba2Config,
+    Mamba2ForCausalLM,
     MambaConfig,
     MambaForCausalLM,
     MistralConfig,
@@ -135,6 +137,16 @@ def mamba(**changes):
                   tie_word_embeddings=True)
     fields.update(changes)
     return MambaForCausalLM, MambaConfig, fields
+
+
+def mamba2(**changes):
+    fields = dict(vocab_size=67, hidden_size=24, num_hidden_layers=2,
+                  num_heads=6, head_dim=8, n_groups=2, state_size=5,
+                  conv_kernel=4, expand=2, chunk_size=16,
+                  layer_norm_epsilon=1e-5, use_bias=False, use_conv_bias=True,
+                  tie_word_embeddings=True)
+    fields.update(changes)
+    return Mamba2ForCausalLM, Mamba2Config, fields
 
 
 LLAMA_LIKE = {
@@ -583,7 +595,7 @@ def written(key):
     return key
 
 
-def stored(tensors):
+def stored(name, tensors):
     """Under the names that files on the hub have, where ours are not those of
     version 5: of DINOv2's gates, which save_pretrained() joins again, and of
     DINOv3's layers."""
@@ -596,8 +608,9 @@ def stored(tensors):
             key = key.replace("gate_proj", "weights_in")
         if tensor.numel() == 0:
             continue  # no registers
-        for prefix in ("backbone.model.", "backbone."):
-            key = key.replace(prefix, "")
+        if name.startswith("dino"):
+            for prefix in ("backbone.model.", "backbone."):
+                key = key.replace(prefix, "")
         result[key] = tensor
     return result
 
@@ -801,6 +814,12 @@ MODELS = {
     "mamba": mamba(),
     "mamba-biased": mamba(use_bias=True, use_conv_bias=False, conv_kernel=3,
                           tie_word_embeddings=False),
+    "mamba2": mamba2(),
+    # Both limits keep some of the steps.
+    "mamba2-limited": mamba2(use_bias=True, use_conv_bias=False, conv_kernel=3,
+                             n_groups=1, num_heads=3, head_dim=16,
+                             time_step_limit=[0.5, 1.25],
+                             tie_word_embeddings=False),
 }
 
 
@@ -848,7 +867,8 @@ def batch_of(name, model, fields):
         return dict(pixel_values=torch.rand(3, 3, side, side),
                     labels=torch.randint(0, fields["num_labels"], (3,)))
     # Mamba's states are kept every 64 tokens.
-    length = 81 if isinstance(model, MambaForCausalLM) else 19
+    recurrent = isinstance(model, (MambaForCausalLM, Mamba2ForCausalLM))
+    length = 81 if recurrent else 19
     length = LENGTHS.get(name, length)
     ids = torch.randint(0, fields["vocab_size"], (3, length))
     if not isinstance(model, MASKED):
@@ -938,7 +958,7 @@ def make(name, folder):
                                   parameter.detach().float().contiguous()))
         golden.update(as_the_hub(name, key, parameter.grad.float().contiguous(),
                                  "grad."))
-    weights, golden = stored(weights), stored(golden)
+    weights, golden = stored(name, weights), stored(name, golden)
     text = dict(fields)
     if not isinstance(model, Dit):
         text["model_type"] = config.model_type

@@ -141,6 +141,13 @@ def mamba(hidden, length, batch, **changes):
             **changes}, length, batch
 
 
+def mamba2(heads, size, length, batch, **changes):
+    return {'model_type': 'mamba2', 'hidden_size': heads * size // 2,
+            'num_heads': heads, 'head_dim': size, 'n_groups': 1,
+            'num_hidden_layers': 4, 'vocab_size': 5027, 'state_size': 128,
+            **changes}, length, batch
+
+
 def llama_like(kind, hidden, heads, key_heads, length, batch, **changes):
     return {'model_type': kind, 'hidden_size': hidden, 'num_hidden_layers': 4,
             'num_attention_heads': heads, 'num_key_value_heads': key_heads,
@@ -305,6 +312,10 @@ CASES = {
     # Rows of the products that no vector of four floats divides.
     'mamba-narrow-200': mamba(256, 200, 2, state_size=5, conv_kernel=3),
     'mamba-tiny-200': mamba(24, 200, 2, state_size=5, conv_kernel=3),
+    'mamba2-64-300': mamba2(8, 64, 300, 2),
+    'mamba2-128-200': mamba2(8, 128, 200, 2, n_groups=4, state_size=40),
+    'mamba2-narrow-130': mamba2(6, 12, 130, 3, n_groups=2, state_size=7,
+                                conv_kernel=3, time_step_limit=[0.01, 0.05]),
     **LLAMA_CASES,
     **ENCODER_CASES,
     **EXPERT_CASES,

@@ -27,6 +27,7 @@ RUNS = {
     'vit': dict(image_size=14),
     'convnext': dict(image_size=22),
     'mamba': dict(sequence_length=70),
+    'mamba2': dict(sequence_length=70),
     'dinov2-pair-hidden': dict(image_size=16, ema_decay=0.9),
 }
 RECIPE = dict(batch_size=4, steps=10, optimizer='adamw', learning_rate=1e-3,

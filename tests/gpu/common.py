@@ -83,7 +83,7 @@ def build(config):
     # Only labels: Transformers would initialise weights in this type.
     for name in ('architectures', 'torch_dtype'):
         config.pop(name, None)
-    if kind not in ('convnext', 'mamba'):
+    if kind not in ('convnext', 'mamba', 'mamba2'):
         config['attn_implementation'] = 'sdpa'
     if 'head_n_prototypes' in config:
         return pair(kind, config)
@@ -98,6 +98,7 @@ def build(config):
                    olmo3='Olmo3ForCausalLM', smollm3='SmolLM3ForCausalLM',
                    gemma3_text='Gemma3ForCausalLM', gpt2='GPT2LMHeadModel',
                    starcoder2='Starcoder2ForCausalLM',
+                   mamba2='Mamba2ForCausalLM',
                    modernbert='ModernBertForMaskedLM',
                    esm='EsmForMaskedLM', olmoe='OlmoeForCausalLM',
                    qwen3_moe='Qwen3MoeForCausalLM',

@@ -5,10 +5,12 @@
  *   bench-cuda-scan [--repeat N] [--channels N] [--states N] [--rows N]
  *
  * By default a layer of mamba-2.8b in bf16, for sequences of 2048 and 2049 rows
- * and batches of 1 to 8.  Prints the median time of a call, beside it the time
- * that the driver's own copy takes for the bytes that must be read and written,
- * and that of one exponential a row, channel and state at 16 a cycle on every
- * multiprocessor, and what share of the copy's speed the call reaches. */
+ * and batches of 1 to 8, and behind it one of mamba2-1.3b, whose line has the
+ * operations that a recurrence takes, and how many a second that is.  Prints
+ * the median time of a call, beside it the time that the driver's own copy
+ * takes for the bytes that must be read and written, and that of one
+ * exponential a row, channel and state at 16 a cycle on every multiprocessor,
+ * and what share of the copy's speed the call reaches. */
 
 #include "tests/kernels/cuda-bench.h"
 
@@ -82,6 +84,54 @@ bench_scan (Bench *bench, int64_t batch, int64_t rows, int64_t chunk)
 }
 
 static void
+report_dual (Bench *bench, const char *name, int64_t batch, QmOpCall *call)
+{
+  double bytes = bench_bytes (call), flops = qm_op_flops (call), seconds;
+
+  bench_workspace (&bench->gpu, call);
+  seconds = bench_time (&bench->gpu, call);
+  printf ("%lld x %lld %-21s %9.1f us, copy %7.1f us, %6.2f GFLOP, "
+          "%6.1f TFLOP/s, workspace %.0f MiB\n",
+          (long long) batch, (long long) call->attributes.width, name,
+          seconds * 1e6, bytes / bench->copy * 1e6, flops * 1e-9,
+          flops / seconds * 1e-12, (double) call->workspace_bytes / 0x1p20);
+  fflush (stdout);
+}
+
+/* 64 heads of 64, and one group of 128 states. */
+static void
+bench_dual (Bench *bench, QmType type, int64_t batch, int64_t rows)
+{
+  const int64_t heads = 64, size = 64, n = 128;
+  int64_t *wide = SHAPE (batch * rows, heads * size);
+  int64_t *narrow = SHAPE (batch * rows, n);
+  QmOpCall call = { .op = QM_OP_DUAL_SCAN }, back;
+
+  call.attributes.width = rows;
+  call.attributes.count = 1;
+  call.inputs[0] = bench_normal (&bench->gpu, type, 2, wide, 0, 1);
+  call.inputs[1] =
+      bench_normal (&bench->gpu, type, 2, SHAPE (batch * rows, heads), 0, 1);
+  call.inputs[2] = bench_normal (&bench->gpu, QM_TYPE_F32, 1, &heads, 3, 0.7);
+  call.inputs[3] = bench_normal (&bench->gpu, type, 2, narrow, 0, 1);
+  call.inputs[4] = bench_normal (&bench->gpu, type, 2, narrow, 0, 1);
+  call.inputs[5] = bench_normal (&bench->gpu, QM_TYPE_F32, 1, &heads, 1, 0.1);
+  call.inputs[6] = bench_normal (&bench->gpu, QM_TYPE_F32, 1, &heads, -4, 1);
+  call.outputs[0] = bench_normal (&bench->gpu, type, 2, wide, 0, 1);
+  report_dual (bench, "dual scan", batch, &call);
+  back = (QmOpCall){ .op = QM_OP_DUAL_SCAN_BACKWARD,
+                     .attributes = call.attributes };
+  back.inputs[0] = call.outputs[0];
+  memcpy (&back.inputs[1], call.inputs, 7 * sizeof call.inputs[0]);
+  for (int i = 0; i < 7; i++)
+    back.outputs[i] =
+        bench_normal (&bench->gpu, call.inputs[i].type, call.inputs[i].rank,
+                      call.inputs[i].shape, 0, 1);
+  report_dual (bench, "gradient of dual scan", batch, &back);
+  bench_release (&bench->gpu);
+}
+
+static void
 set_rates (Bench *bench)
 {
   int kilohertz = 0;
@@ -128,6 +178,9 @@ main (int argc, char **argv)
       bench_scan (&bench, batch, rows,
                   rows < QM_SCAN_CHUNK ? rows : QM_SCAN_CHUNK);
   bench_scan (&bench, 1, only > 0 ? only : 2048, 1);
+  for (int64_t batch = 1; batch <= 8; batch *= 2)
+    bench_dual (&bench, QM_TYPE_BF16, batch, only > 0 ? only : 2048);
+  bench_dual (&bench, QM_TYPE_F32, 1, only > 0 ? only : 2048);
   bench_close (&bench.gpu);
   return 0;
 }

@@ -319,6 +319,20 @@ nothing (const Compare *compare)
              : NOTHING;
 }
 
+/* Of sums of numbers of either sign, each of differences of logarithms that are
+ * themselves sums. */
+#define SUMS_OF_DECAYS 1e-4
+
+/* What was accumulated from rounded products is no better than those; a scan
+ * whose every factor is rounded leaves more. */
+static double
+accumulated (const Compare *compare)
+{
+  if (compare->op != QM_OP_DUAL_SCAN_BACKWARD)
+    return tolerance (compare->type) / 16;
+  return fmax (tolerance (compare->type) / 3, SUMS_OF_DECAYS);
+}
+
 /* By the norm of the difference; elements between rows count too: nobody writes
  * them here. */
 static void
@@ -327,9 +341,8 @@ compare_operand (Compare *compare, const Operand *operand)
   size_t n = operand->elements;
   float *wanted = malloc (n * sizeof *wanted), *got = malloc (n * sizeof *got);
   double difference = 0, size = 0;
-  /* What was accumulated from rounded products is no better than those. */
   double allowed =
-      fmax (tolerance (operand->tensor.type), tolerance (compare->type) / 16);
+      fmax (tolerance (operand->tensor.type), accumulated (compare));
 
   read_floats (compare, operand, 0, wanted);
   read_floats (compare, operand, 1, got);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The selective scan of the GPU and its gradient against those of the CPU.
+/* The scans of the GPU and their gradients against those of the CPU.
  *
  *   test-cuda-scan [--cases N] [--small]
  *
@@ -163,6 +163,91 @@ scan_backward (Test *test)
   test->compare.neighbours = 1;
 }
 
+/* Heads as the kernels like them, or not. */
+static QmOpCall
+make_dual (Test *test, int64_t *heads, int64_t *size)
+{
+  QmOpCall call = { .op = QM_OP_DUAL_SCAN };
+  Compare *compare = &test->compare;
+  int64_t groups = compare_between (compare, 1, 2);
+
+  choose (test);
+  *heads = groups * compare_between (compare, 1, test->small ? 1 : 3);
+  *size = test->small ? PICK (test, 8, 33) : PICK (test, 1, 8, 17, 64, 80, 128);
+  test->channels = *heads * *size;
+  test->n = test->small ? PICK (test, 16, 40)
+                        : PICK (test, 1, 7, 16, 64, 128, 128, 130, 256);
+  test->n *= groups;
+  call.attributes.width = test->width;
+  call.attributes.count = groups;
+  if (chance (test))
+    {
+      call.attributes.value = 0.3;
+      call.attributes.cap = 1;
+    }
+  return call;
+}
+
+/* x, dt, a, b, c, skip, [bias], or their gradients. */
+static void
+make_dual_operands (Test *test,
+                    int64_t heads,
+                    QmTensor *tensors,
+                    const QmTensor *like)
+{
+  tensors[0] = matrix (test, test->channels);
+  tensors[1] = matrix (test, heads);
+  tensors[2] = dense (test, 1, SHAPE (heads));
+  tensors[3] = matrix (test, test->n);
+  tensors[4] = matrix (test, test->n);
+  tensors[5] = dense (test, 1, SHAPE (heads));
+  if (like != NULL ? qm_tensor_present (&like[6]) : chance (test))
+    tensors[6] = dense (test, 1, SHAPE (heads));
+}
+
+/* Where all factors are of one 16-bit type products round them to it, states
+ * and decays among them, and sums are no better than that. */
+static double
+dual_tolerance (const QmTensor *const *factors, int n, double exact)
+{
+  for (int i = 1; i < n; i++)
+    if (factors[i]->type != factors[0]->type)
+      return exact;
+  return factors[0]->type == QM_TYPE_BF16  ? 0x1p-6
+         : factors[0]->type == QM_TYPE_F16 ? 0x1p-9
+                                           : exact;
+}
+
+static void
+dual_scan (Test *test)
+{
+  int64_t heads, size;
+  QmOpCall call = make_dual (test, &heads, &size);
+  const QmTensor *factors[] = { &call.inputs[0], &call.inputs[3],
+                                &call.inputs[4] };
+
+  make_dual_operands (test, heads, call.inputs, NULL);
+  call.outputs[0] = matrix (test, test->channels);
+  compare_run (&test->compare, &call, dual_tolerance (factors, 3, 2e-5));
+}
+
+/* Of fp32, the gradient of a is a sum of numbers of either sign, which adds up
+ * to much less than they are. */
+static void
+dual_scan_backward (Test *test)
+{
+  int64_t heads, size;
+  QmOpCall call = make_dual (test, &heads, &size);
+  const QmTensor *factors[] = { &call.inputs[0], &call.inputs[1],
+                                &call.inputs[4], &call.inputs[5] };
+
+  call.op = QM_OP_DUAL_SCAN_BACKWARD;
+  call.inputs[0] = matrix (test, test->channels);
+  make_dual_operands (test, heads, call.inputs + 1, NULL);
+  make_dual_operands (test, heads, call.outputs, call.inputs + 1);
+  compare_run (&test->compare, &call, dual_tolerance (factors, 4, 2e-4));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -173,6 +258,8 @@ main (int argc, char **argv)
   } families[] = {
     { "scan", scan },
     { "gradient of scan", scan_backward },
+    { "dual scan", dual_scan },
+    { "gradient of dual scan", dual_scan_backward },
   };
   Test test = { 0 };
   int cases = 60;

@@ -547,6 +547,104 @@ test_scan_chunks (const Bench *bench)
     CHECK_NEAR (got[0][i], got[1][i], 1e-6);
 }
 
+enum
+{
+  HEADS = 4,
+  COLUMNS = 3, /* of a head */
+  GROUPS = 2
+};
+
+typedef struct DualData
+{
+  float x[SEQUENCES * STEPS][HEADS * COLUMNS], dt[SEQUENCES * STEPS][HEADS];
+  float a[HEADS], bc[SEQUENCES * STEPS][2 * GROUPS * STATES];
+  float skip[HEADS], bias[HEADS];
+} DualData;
+
+/* y of a head's column in double precision; the states of the column are left
+ * as they are after row t. */
+static double
+recur_dual (const DualData *data,
+            int64_t row,
+            int head,
+            int column,
+            double least,
+            double most,
+            double *state)
+{
+  double raw = (double) data->dt[row][head] + data->bias[head];
+  double s = fmin (fmax (log1p (exp (raw)), least), most);
+  double x = data->x[row][head * COLUMNS + column], y = data->skip[head] * x;
+  const float *b = data->bc[row] + head / (HEADS / GROUPS) * STATES;
+
+  for (int n = 0; n < STATES; n++)
+    {
+      state[n] = exp (-s * exp (data->a[head])) * state[n] + s * b[n] * x;
+      y += b[GROUPS * STATES + n] * state[n];
+    }
+  return y;
+}
+
+static QmOpCall
+dual_call (DualData *data, float *y)
+{
+  const int64_t rows = SEQUENCES * STEPS;
+  QmOpCall call = { .op = QM_OP_DUAL_SCAN };
+
+  call.attributes.width = STEPS;
+  call.attributes.count = GROUPS;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, rows, HEADS * COLUMNS, data->x);
+  call.inputs[1] = tensor2 (QM_TYPE_F32, rows, HEADS, data->dt);
+  call.inputs[2] = tensor1 (QM_TYPE_F32, HEADS, data->a);
+  for (int i = 0; i < 2; i++)
+    {
+      call.inputs[3 + i] = tensor2 (QM_TYPE_F32, rows, GROUPS * STATES,
+                                    &data->bc[0][i * GROUPS * STATES]);
+      call.inputs[3 + i].stride[0] = 2 * GROUPS * STATES;
+    }
+  call.inputs[5] = tensor1 (QM_TYPE_F32, HEADS, data->skip);
+  call.inputs[6] = tensor1 (QM_TYPE_F32, HEADS, data->bias);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, rows, HEADS * COLUMNS, y);
+  return call;
+}
+
+static void
+test_dual_scan (const Bench *bench, double least, double most)
+{
+  float y[SEQUENCES * STEPS][HEADS * COLUMNS];
+  DualData data;
+  QmOpCall call;
+
+  check_case ("dual scan");
+  fill ((float *) &data, sizeof data / sizeof (float), 7);
+  data.dt[3][1] = 30;
+  data.dt[4][1] = -30;
+  call = dual_call (&data, &y[0][0]);
+  call.attributes.value = least;
+  call.attributes.cap = most < 100 ? most : 0;
+  run (bench, &call);
+  for (int64_t q = 0; q < SEQUENCES; q++)
+    for (int i = 0; i < HEADS * COLUMNS; i++)
+      {
+        double state[STATES] = { 0 };
+
+        for (int64_t row = q * STEPS; row < (q + 1) * STEPS; row++)
+          CHECK (fabs (recur_dual (&data, row, i / COLUMNS, i % COLUMNS, least,
+                                   most, state)
+                       - y[row][i])
+                 < 1e-4);
+      }
+  call.attributes.count = 3;
+  refused (bench, &call);
+  call.attributes.count = GROUPS;
+  call.attributes.width = STEPS + 1;
+  refused (bench, &call);
+  call.attributes.width = STEPS;
+  call.attributes.value = 1;
+  call.attributes.cap = 0.5;
+  refused (bench, &call);
+}
+
 int
 main (void)
 {
@@ -570,6 +668,8 @@ main (void)
   test_scan (&bench, 4);
   test_scan (&bench, STEPS);
   test_scan_chunks (&bench);
+  test_dual_scan (&bench, 0, INFINITY);
+  test_dual_scan (&bench, 0.5, 0.9);
   qm_stream_free (bench.device, bench.stream);
   qm_device_close (bench.device);
   return check_report ();

@@ -121,6 +121,7 @@ test_hostile (void)
     { "days_high", "9" },   { "days_low", NULL },     { "days_high", "[]" },
     { "host_bytes", "-1" }, { "host_bytes", NULL },   { "micro_batch", NULL },
     { "sharding", NULL },   { "bridged", "7" },       { "bridged", "{}" },
+    { "half_lanes", "7" },
   };
   g_autoptr (QmForecasts) forecasts = qm_forecasts_new ();
 

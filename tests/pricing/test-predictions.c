@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "answers.h"
+#include "data/carry.h"
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-odds.h"
 #include "pricing/advice/qm-prose.h"
@@ -544,11 +545,12 @@ test_links (void)
   g_assert_null (unsaid);
 }
 
-/* Where a machine's places are slower than its cards, that is said. */
+/* Where a machine's places are slower than its cards, that is said, unless the
+ * time knows it. */
 static void
 test_places (void)
 {
-  QmForecast forecast = { .link = "host", .days = 20 };
+  QmForecast forecast = { .link = "host", .days = 20, .half_lanes = NAN };
   QmPredicted predicted = { .forecast = forecast };
   QmPlatform platform = { .pcie_generation = 5, .pcie_lanes = 8 };
   QmCandidate candidate = { .gpu = qm_catalog_gpu (catalog, "rtx5090"),
@@ -557,18 +559,65 @@ test_places (void)
                             .prediction = &predicted };
   g_autofree char *slow = qm_prose_link (&candidate);
   g_autofree char *older = NULL;
+  g_autofree char *counted = NULL;
   g_autofree char *fast = NULL;
 
-  /* A card of the generation before has as much from half of the lanes. */
+  /* A card of the generation before moves no more by the newer one's place. */
   candidate.gpu = qm_catalog_gpu (catalog, "rtx4090");
   older = qm_prose_link (&candidate);
+  predicted.forecast.half_lanes = 21;
+  counted = qm_prose_link (&candidate);
   platform.pcie_lanes = 16;
   candidate.gpu = qm_catalog_gpu (catalog, "rtx5090");
   fast = qm_prose_link (&candidate);
   g_assert_nonnull (strstr (slow, "(PCIe 5.0 x8) than its cards "
                                   "(PCIe 5.0 x16)"));
-  g_assert_cmpstr (older, ==, fast);
+  g_assert_nonnull (strstr (older, "(PCIe 5.0 x8) than its cards "
+                                   "(PCIe 4.0 x16)"));
+  g_assert_cmpstr (counted, ==, fast);
   g_assert_null (strstr (fast, "slower"));
+}
+
+/* Says that cards take 20 days, and with half of their lanes 24. */
+static void
+add_slower (QmQuestion *question, const char *model, const char *id, int gpus)
+{
+  json_t *line = forecast_line ("tuned", id, gpus, 20, 0);
+
+  json_object_set_new (line, "half_lanes", json_pack ("{s:f}", "days", 24.0));
+  g_assert_true (qm_forecasts_add (question->forecasts, model, line));
+  json_decref (line);
+}
+
+/* Cards take as long as the places of the machine that carries them make it, of
+ * one model and of a year's runs. */
+static void
+test_lanes (void)
+{
+  g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_ALL);
+  g_autoptr (QmQuestion) year = ask (NULL, QM_PREDICTIONS_ALL);
+  g_autoptr (QmAdvice) single = NULL;
+  g_autoptr (QmAdvice) portfolio = NULL;
+  const QmCandidate *newer, *same, *runs;
+
+  add_slower (question, "own", "rtxpro6000-ws", 2);
+  add_slower (question, "own", "rtx4090", 4);
+  single = answer (catalog, question);
+  newer = find (single, "rtxpro6000-ws", 2);
+  same = find (single, "rtx4090", 4);
+  g_assert_cmpfloat (qm_carry_share_of_lanes (newer->platform, newer->gpu), ==,
+                     0.5);
+  g_assert_cmpfloat_with_epsilon (newer->days, 24, 1e-9);
+  g_assert_cmpfloat_with_epsilon (newer->days_high / newer->days, 1.25, 1e-9);
+  g_assert_cmpfloat (qm_carry_share_of_lanes (same->platform, same->gpu), ==,
+                     1);
+  g_assert_cmpfloat_with_epsilon (same->days, 20, 1e-9);
+
+  add_slower (year, "own", "rtxpro6000-ws", 2);
+  qm_question_add_run (year, "own", 1);
+  portfolio = answer (catalog, year);
+  runs = find (portfolio, "rtxpro6000-ws", 2);
+  g_assert_cmpfloat_with_epsilon (runs->longest_days, 24, 1e-9);
 }
 
 static void
@@ -643,6 +692,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictions/slack", test_slack);
   g_test_add_func ("/predictions/links", test_links);
   g_test_add_func ("/predictions/places", test_places);
+  g_test_add_func ("/predictions/lanes", test_lanes);
   g_test_add_func ("/predictions/memory", test_memory);
   g_test_add_func ("/predictions/lack", test_lack);
   g_test_add_func ("/predictions/unsupported", test_unsupported);
