@@ -499,6 +499,34 @@ test_head (const char *family, QmFunction wanted)
   qm_plan_free (plan);
 }
 
+/* Mamba-2 takes a product's columns from the middle, from its end and from its
+ * beginning, and their gradients are written side by side: nothing is filled
+ * but the gradients of parameters, all at once, and nothing is added up. */
+static void
+test_parts (const QmModel *model)
+{
+  const QmPlanOptions options = { .target = hopper,
+                                  .methods = QM_METHOD_ALL,
+                                  .micro_batch = 1 };
+  QmPlan *plan = NULL;
+  int fills = 0, sums = 0;
+
+  check_case ("parts of a value");
+  CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
+                          NULL),
+             QM_OK);
+  for (size_t i = 0; plan != NULL && i < plan->graph->n_nodes; i++)
+    {
+      QmOp op = plan->graph->nodes[i].op;
+
+      fills += op == QM_OP_FILL;
+      sums += op == QM_OP_ADD;
+    }
+  CHECK_INT (fills, 1);
+  CHECK_INT (sums, 0);
+  qm_plan_free (plan);
+}
+
 /* What is short is told in GiB. */
 static void
 test_report (void)
@@ -703,6 +731,7 @@ main (void)
   test_head ("bert", QM_FUNCTION_RELU);
   test_head ("roberta", QM_FUNCTION_GELU);
   test_report ();
+  test_parts (qm_catalog_model (catalog, "mamba2-1.3b"));
   for (size_t i = 0; i < n; i++)
     test_model (&models[i]);
   check_case ("ranks");
