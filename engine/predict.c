@@ -45,12 +45,10 @@
  * after the other (kernels/cuda/scan-states.cuh). */
 #define CHANNELS 32.0
 
-/* Of Mamba-2's scans: the share of the rated rate that products of chunks
- * reach, and what the gradient moves besides x and its like, of 3 tensors: the
- * states before chunks and parts of the gradients of B and C, written and read,
- * which of 64 columns, 128 states and chunks of 64 rows are 12 tensors of the
- * size of x.  The first is assumed, of ours and of other software. */
-#define DUAL_SHARE   0.2
+/* What the gradient of Mamba-2's scan moves besides x and its like, of 3
+ * tensors: the states before chunks and parts of the gradients of B and C,
+ * written and read, which of 64 columns, 128 states and chunks of 64 rows are
+ * 12 tensors of the size of x. */
 #define DUAL_TRAFFIC ((3.0 + 12.0) / 3.0)
 
 /* How near to the limit of power a clock is looked for, and how often. */
@@ -386,8 +384,13 @@ cost_of (const Machine *machine, const QmWorkRow *row)
                       / speeds->exponentials;
   if (is_dual_scan (row->op))
     {
+      QmConstant share = row->op == QM_OP_DUAL_SCAN
+                             ? QM_CONSTANT_DUAL_SCAN
+                             : QM_CONSTANT_DUAL_SCAN_BACKWARD;
+
       cost.arithmetic =
-          row->computed / (speeds->rates[row->arithmetic] * DUAL_SHARE);
+          row->computed
+          / (speeds->rates[row->arithmetic] * machine->constants[share]);
       cost.joules =
           row->computed * joules_per_flop (&speeds->power, row->arithmetic);
     }

@@ -106,6 +106,9 @@ typedef enum QmConstant
    * updates; 0: only what it moves is known to bind it. */
   QM_CONSTANT_EXPONENTIALS,
   QM_CONSTANT_EXPONENTIALS_BACKWARD,
+  /* Shares of the rated rate that products of Mamba-2's chunks reach. */
+  QM_CONSTANT_DUAL_SCAN,
+  QM_CONSTANT_DUAL_SCAN_BACKWARD,
   QM_CONSTANT_UPDATE,
   QM_CONSTANT_OTHER,
   /* Of offloading: how much longer than ours the host takes for an update with

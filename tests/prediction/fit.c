@@ -149,6 +149,9 @@ freedom_of (const char *level, QmConstant constant)
       return ours || strcmp (level, "cuda") == 0 ? 0 : follows ? 0.1 : 0.2;
     case QM_CONSTANT_GELU_NEW:
       return 0.2;
+    case QM_CONSTANT_DUAL_SCAN:
+    case QM_CONSTANT_DUAL_SCAN_BACKWARD:
+      return 0;
     case QM_CONSTANT_HOST_UPDATE:
       return ours || strcmp (level, "cuda") == 0 ? 0 : 0.1;
     case QM_CONSTANT_COPIES_HIDDEN:

@@ -253,6 +253,8 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_BANDWIDTH] = "e′, share of the memory's rate",
   [QM_CONSTANT_SATURATION] = "s, seconds for a byte besides",
   [QM_CONSTANT_SHARPNESS] = "p; 1: nothing is hidden",
+  [QM_CONSTANT_DUAL_SCAN] = "Mamba-2’s products of chunks, as a share",
+  [QM_CONSTANT_DUAL_SCAN_BACKWARD] = "… of their gradients",
   [QM_CONSTANT_HOST_UPDATE] =
       "u, times that an update by the host takes longer than ours",
   [QM_CONSTANT_COPIES_HIDDEN] = "h, share of the shorter that the longer hides",
