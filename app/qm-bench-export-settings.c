@@ -252,8 +252,11 @@ qm_export_deepspeed (const QmExport *s, json_t *notes)
   if (s->checkpoint)
     add_note (notes, "call model.gradient_checkpointing_enable()");
   if ((s->methods & QM_METHOD_COMPILE) != 0)
-    add_note (notes, "torch.compile is left out: it does not go together with "
-                     "the hooks of DeepSpeed");
+    add_note (notes,
+              s->sharding == QM_SHARDING_ZERO_3
+                  ? "torch.compile is left out: it does not go together "
+                    "with the hooks of ZeRO 3"
+                  : "call engine.compile() after deepspeed.initialize()");
   if (is_fsdp (s))
     add_note (notes, "the way of sharding is FSDP, which is no part of "
                      "DeepSpeed: this is stage 0");
@@ -320,8 +323,8 @@ add_compilation (json_t *object, const QmExport *s, json_t *notes)
     add_note (notes, "torch_compile is left out: without mamba-ssm the scan is "
                      "a loop over all tokens, which takes hours to compile");
   else if (asked && is_zero (s))
-    add_note (notes, "torch_compile is left out: it does not go together with "
-                     "the hooks of DeepSpeed");
+    add_note (notes, "torch_compile is left out: DeepSpeed compiles by its "
+                     "engine's compile(), ZeRO 1 and 2 alone");
 }
 
 static void

@@ -271,8 +271,9 @@ qm_cli_json_add_engine (json_t *object, const QmMeasurement *measurement)
 
 /* How a time was predicted that nobody measured. */
 static json_t *
-prediction_json (const QmForecast *forecast)
+prediction_json (const QmPredicted *prediction)
 {
+  const QmForecast *forecast = &prediction->forecast;
   json_t *object = json_object ();
 
   json_object_set_new (object, "level", json_string (forecast->level));
@@ -284,6 +285,7 @@ prediction_json (const QmForecast *forecast)
                        qm_cli_json_number (forecast->bridged, 6));
   json_object_set_new (object, "half_lanes_days",
                        qm_cli_json_number (forecast->half_lanes, 6));
+  json_object_set_new (object, "half_lanes", json_boolean (prediction->slowed));
   json_object_set_new (object, "host_bytes",
                        json_integer (forecast->host_bytes));
   return object;
@@ -315,7 +317,7 @@ add_measurement (json_t *object, const QmCandidate *candidate)
                        json_boolean (candidate->predicted));
   json_object_set_new (object, "prediction",
                        candidate->prediction != NULL
-                           ? prediction_json (&candidate->prediction->forecast)
+                           ? prediction_json (candidate->prediction)
                            : json_null ());
 }
 

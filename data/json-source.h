@@ -42,7 +42,8 @@ typedef struct QmJsonObject
 } QmJsonObject;
 
 /* Parses an object.  Infinity, which Python writes, is read as a number that is
- * 1e308 or more.  The caller frees *root with json_decref(). */
+ * 1e308 or more, and with a minus as one that is as much less.  The caller
+ * frees *root with json_decref(). */
 QmStatus
 qm_json_parse (const QmJsonText *source, json_t **root, QmError *error);
 

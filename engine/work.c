@@ -165,7 +165,7 @@ add_sent_gradient (const QmOpCall *call, QmWorkRow *row)
 
 /* Operations of the products of a dual scan, or of its gradient, which makes
  * states once more: of chunks of `chunk` rows, as kernels/cuda/dual-scan.cuh
- * and dual-backward.cuh have them. */
+ * and dual-backward.cuh have them where shared memory is large. */
 static double
 products_of_chunks (const QmOpCall *call)
 {

@@ -223,6 +223,14 @@ def describe(device):
                 memory_bytes=facts.total_memory)
 
 
+def compiles_deepspeed():
+    """Whether its engines do; without it, what is told is that."""
+    if not installed('deepspeed'):
+        return True
+    import deepspeed
+    return hasattr(deepspeed.DeepSpeedEngine, 'compile')
+
+
 def both(*parts):
     """Several optimizers, of different parameters, as one."""
 
@@ -247,7 +255,7 @@ class Task:
         self.offload = request['offload']
         self.world = together.World(request)
         self.device = choose_device(self.world.device(request['devices']))
-        self.world.join(self.device)
+        self.world.join(self.device, self.offload)
         self.type = dict(fp16=torch.float16, bf16=torch.bfloat16,
                          fp32=None)[self.recipe['precision']]
         self.notes = []
@@ -302,6 +310,8 @@ class Task:
                                     'over all tokens')
         elif not hasattr(torch, 'compile'):
             self.without('compile', 'this PyTorch does not compile')
+        elif self.sharding.startswith('zero') and not compiles_deepspeed():
+            self.without('compile', 'this DeepSpeed does not compile')
 
     def set_tf32(self):
         on = self.settings['tf32']
@@ -538,7 +548,7 @@ class Sharded(Plain):
 
     def __init__(self, task, micro_batch, compiled):
         self.task = task
-        together.init_distributed(task.device)
+        together.init_distributed(task.device, task.offload)
         self.model = task.build(torch.device('cpu') if task.offload
                                 else task.device)
         self.shard()
@@ -581,7 +591,7 @@ class Zero:
 
     def __init__(self, task, micro_batch, compiled):
         import deepspeed
-        together.init_distributed(task.device)
+        together.init_distributed(task.device, task.offload)
         model = task.build(torch.device('cpu') if task.offload
                            else task.device)
         self.engine = deepspeed.initialize(

@@ -33,14 +33,14 @@ class World:
             return f'cuda:{self.rank}'
         return 'cpu'
 
-    def join(self, device):
+    def join(self, device, offload):
         """Makes the group of all; of one alone only where that is needed."""
         if self.size == 1:
             return
         import torch
         import torch.distributed as dist
         dist.init_process_group(
-            backend_of(device),
+            backend_of(device, offload),
             timeout=datetime.timedelta(seconds=MOST_WAIT))
         self.tensor = torch.zeros((), dtype=torch.float64, device=device)
 
@@ -57,21 +57,23 @@ class World:
         return self.largest(float(value)) > 0
 
 
-def backend_of(device):
+def backend_of(device, offload):
     """Gradients that were offloaded are summed up, to be clipped, where they
     are: in the memory of the host."""
-    return 'cpu:gloo,cuda:nccl' if device.type == 'cuda' else 'gloo'
+    if device.type != 'cuda':
+        return 'gloo'
+    return 'cpu:gloo,cuda:nccl' if offload else 'nccl'
 
 
-def init_distributed(device):
+def init_distributed(device, offload):
     """A group of one process, without a network, where there is none yet."""
     import torch.distributed as dist
     if dist.is_initialized():
         return
     for name, value in dict(RANK=0, LOCAL_RANK=0, WORLD_SIZE=1).items():
         os.environ[name] = str(value)
-    dist.init_process_group(backend_of(device), store=dist.HashStore(), rank=0,
-                            world_size=1)
+    dist.init_process_group(backend_of(device, offload),
+                            store=dist.HashStore(), rank=0, world_size=1)
 
 
 def become_torchrun(program, line, gpus):

@@ -80,9 +80,10 @@ make_step (const Dual *dual, int64_t row, int64_t head, float rate)
                        + number_at (&dual->in[BIAS], head) };
   float s = step.raw > LARGE ? step.raw : log1pf (expf (step.raw));
 
-  step.s = fmaxf (s, least);
-  if (attributes->cap > 0)
-    step.s = fminf (step.s, most);
+  /* What is no number stays none. */
+  step.s = s < least ? least : s;
+  if (attributes->cap > 0 && step.s > most)
+    step.s = most;
   step.limited = s < least || (attributes->cap > 0 && s > most);
   step.decay = expf (step.s * rate);
   return step;

@@ -15,8 +15,7 @@ __launch_bounds__ (threads,
 {
   extern __shared__ __align__ (16) unsigned char memory[];
 
-  if constexpr (qm_attention::is_started<typename S::T> (
-                    (int) sizeof (BackwardShared<S>)))
+  if constexpr (is_started<typename S::T> ((int) sizeof (BackwardShared<S>)))
     backward<S> (scan, *(BackwardShared<S> *) memory);
 }
 

@@ -43,8 +43,7 @@ __launch_bounds__ (threads,
 {
   extern __shared__ __align__ (16) unsigned char memory[];
 
-  if constexpr (qm_attention::is_started<typename S::T> (
-                    (int) sizeof (ForwardShared<S>)))
+  if constexpr (is_started<typename S::T> ((int) sizeof (ForwardShared<S>)))
     forward<S> (scan, *(ForwardShared<S> *) memory);
 }
 
@@ -54,8 +53,7 @@ __launch_bounds__ (threads, S::Q == 64 ? 2 : 1) void keep_kernel (Keep scan)
 {
   extern __shared__ __align__ (16) unsigned char memory[];
 
-  if constexpr (qm_attention::is_started<typename S::T> (
-                    (int) sizeof (KeepShared<S>)))
+  if constexpr (is_started<typename S::T> ((int) sizeof (KeepShared<S>)))
     keep<S> (scan, *(KeepShared<S> *) memory);
 }
 

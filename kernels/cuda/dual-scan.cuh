@@ -171,14 +171,16 @@ template <int Q> struct Steps
       {
         int r = lane * each + k;
         float soft = qm_scan::softplus (raw.x[k]);
-        float step = r < count ? fminf (fmaxf (soft, in.least), in.most) : 0;
+        /* What is no number stays none. */
+        float held = soft < in.least ? in.least : soft;
+        float step = r < count ? (held > in.most ? in.most : held) : 0;
 
         if (r < Q)
           {
             s[r] = step;
-            slope[r] = soft >= in.least && soft <= in.most
-                           ? qm_scan::softplus_slope (raw.x[k])
-                           : 0;
+            slope[r] = soft < in.least || soft > in.most
+                           ? 0
+                           : qm_scan::softplus_slope (raw.x[k]);
           }
         total += step * rate * qm_scan::log2_e;
         sum[k] = total;

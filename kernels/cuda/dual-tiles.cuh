@@ -18,6 +18,21 @@ namespace qm_dual
 
 constexpr int warps = 8, threads = 32 * warps;
 
+/* Whether code for this architecture is ever started for tiles of type T with
+ * so much shared memory; fp32 is multiplied and added as it is, on all of them.
+ */
+template <class T>
+__device__ constexpr bool
+is_started (int shared_bytes)
+{
+#ifdef __CUDA_ARCH__
+  return shared_bytes <= qm_attention::shared_limit (__CUDA_ARCH__ / 10)
+         && (__CUDA_ARCH__ >= 800 || !__is_same(T, __nv_bfloat16));
+#else
+  return true;
+#endif
+}
+
 /* Rows of a tile are 16 bytes longer than what they hold, so that eight of them
  * never meet in a bank. */
 template <class T>

@@ -32,15 +32,24 @@ round_down (double value)
 
 static void
 take_forecast (QmAcceptanceTraining *training,
+               const QmRequest *request,
                const QmRequestedTraining *asked,
                const QmForecast *forecast,
                gboolean named)
 {
   const QmModel *model = asked->model;
 
-  training->predicted = rate_of (training, model, forecast->days);
-  training->low = rate_of (training, model, forecast->high);
-  training->high = rate_of (training, model, forecast->low);
+  double longer = 1;
+
+  /* The lanes are those that are ordered. */
+  if (exp2 (request->pcie_generation - request->gpu->pcie_generation)
+              * request->pcie_lanes / request->gpu->pcie_lanes
+          <= 0.5
+      && forecast->half_lanes > forecast->days)
+    longer = forecast->half_lanes / forecast->days;
+  training->predicted = rate_of (training, model, forecast->days * longer);
+  training->low = rate_of (training, model, forecast->high * longer);
+  training->high = rate_of (training, model, forecast->low * longer);
   training->guaranteed = training->low;
   if (!named)
     training->guaranteed =
@@ -84,7 +93,7 @@ training_of (const QmRequest *request,
       training.gpus = MIN (request->gpus, QM_ACCEPTANCE_MOST_GPUS);
     }
   if (known)
-    take_forecast (&training, asked, forecast, named);
+    take_forecast (&training, request, asked, forecast, named);
   if (known && named)
     take_way (&training, forecast);
   return training;

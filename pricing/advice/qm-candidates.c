@@ -209,11 +209,14 @@ is_old (const QmQuestion *question, const QmCandidate *candidate)
 /* Appends it, and what is offered of it as a whole, which goes before what its
  * parts cost in the catalog, as a quote goes before any other price.  Where the
  * kinds of machines are filtered, what none of them carries is filtered out
- * too; what nobody measured would only be in the way where nobody sells it. */
+ * too; what nobody measured would only be in the way where nobody sells it.
+ * `elsewhere` is it in a machine whose places for cards nobody knows. */
 static void
 append_candidate (Builder *builder,
                   const QmCandidate *candidate,
                   double machine_days,
+                  const QmCandidate *elsewhere,
+                  double elsewhere_days,
                   GArray *candidates)
 {
   const QmOffer *whole = whole_offer (builder->question, candidate);
@@ -228,7 +231,7 @@ append_candidate (Builder *builder,
       && !is_old (builder->question, candidate) && (whole == NULL || quoted))
     g_array_append_vals (candidates, candidate, 1);
   if (whole != NULL)
-    append_whole (builder, *candidate, whole, machine_days, candidates);
+    append_whole (builder, *elsewhere, whole, elsewhere_days, candidates);
 }
 
 /* A candidate with its time and audit, but no costs yet. */
@@ -272,18 +275,23 @@ is_slowed (const QmCandidate *candidate, const QmSelected *selected)
                 <= 0.5;
 }
 
-/* The same as it is predicted with half of the lanes. */
+/* The same as it is predicted with half of the lanes, unless it is held to a
+ * time that is longer. */
 static QmSelected
 slow_down (Builder *builder, const QmSelected *selected)
 {
   QmPredicted *made = g_memdup2 (selected->prediction, sizeof *made);
-  double longer = made->forecast.half_lanes / made->forecast.days;
+  double longer = made->forecast.half_lanes / made->time.days;
   QmSelected slower = *selected;
 
-  made->time.days *= longer;
-  made->time.days_low *= longer;
-  made->time.days_high *= longer;
   made->slowed = TRUE;
+  if (longer > 1)
+    {
+      made->time.days *= longer;
+      made->time.days_low *= longer;
+      made->time.days_high *= longer;
+      made->held_by = NULL;
+    }
   g_ptr_array_add (builder->predictions, made);
   slower.measurement = &made->time;
   slower.prediction = made;
@@ -314,6 +322,7 @@ build_single (Builder *builder, const char *model, GArray *candidates)
     {
       const QmSelected *selected = &g_array_index (selection, QmSelected, i);
       QmCandidate candidate = timed (builder->question, selected);
+      const QmCandidate elsewhere = candidate;
 
       set_prices (builder, &candidate);
       if (is_slowed (&candidate, selected))
@@ -324,7 +333,8 @@ build_single (Builder *builder, const char *model, GArray *candidates)
           set_prices (builder, &candidate);
         }
       finish (builder->question, &candidate, candidate.days);
-      append_candidate (builder, &candidate, candidate.days, candidates);
+      append_candidate (builder, &candidate, candidate.days, &elsewhere,
+                        elsewhere.days, candidates);
     }
 }
 
@@ -530,10 +540,12 @@ build_place (Builder *builder,
 {
   const QmQuestion *question = builder->question;
   const QmCandidate empty = { .here = !!here, .use = use };
-  QmYear year = { 0 };
-  QmCandidate candidate =
-      add_runs (builder, &place, tables, empty, NULL, &year);
+  QmYear elsewhere_year = { 0 }, year;
+  const QmCandidate elsewhere =
+      add_runs (builder, &place, tables, empty, NULL, &elsewhere_year);
+  QmCandidate candidate = elsewhere;
 
+  year = elsewhere_year;
   if (here)
     {
       append_here (question, candidate, year.stated.machine_days, candidates);
@@ -542,13 +554,13 @@ build_place (Builder *builder,
   set_prices (builder, &candidate);
   if (is_any_slowed (&candidate, &place, tables))
     {
-      g_array_set_size (builder->run_times, candidate.first_run);
       year = (QmYear){ 0 };
       candidate = add_runs (builder, &place, tables, empty, &candidate, &year);
       set_prices (builder, &candidate);
     }
   finish (question, &candidate, year.stated.machine_days);
-  append_candidate (builder, &candidate, year.stated.machine_days, candidates);
+  append_candidate (builder, &candidate, year.stated.machine_days, &elsewhere,
+                    elsewhere_year.stated.machine_days, candidates);
 }
 
 /* The places of a selection that no measurement is of. */

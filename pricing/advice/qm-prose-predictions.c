@@ -41,15 +41,18 @@ qm_prose_interval (const QmCandidate *candidate)
 
 /* The share of its time that bridges between cards would save; 0: none. */
 static double
-saved_by_bridges (const QmForecast *forecast)
+saved_by_bridges (const QmPredicted *prediction)
 {
-  double saved = 1 - forecast->bridged / forecast->days;
+  const QmForecast *forecast = &prediction->forecast;
+  double days = prediction->slowed ? forecast->half_lanes : forecast->days;
+  double saved = 1 - forecast->bridged / days;
 
   return saved >= WORTH_A_BRIDGE ? saved : 0;
 }
 
-/* Where the machine's places are slower than its cards, and the time does not
- * count it. (transfer full) (nullable) */
+/* Where the machine's places are slower than its cards, and whether the time
+ * counts it; nothing where that makes no difference.
+ * (transfer full) (nullable) */
 static char *
 describe_places (const QmCandidate *candidate)
 {
@@ -61,11 +64,18 @@ describe_places (const QmCandidate *candidate)
   if (platform == NULL)
     return NULL;
   share = qm_carry_share_of_lanes (platform, gpu);
-  /* Half of them does not make it longer where it is known not to. */
   if (!(share < 1)
-      || (share >= 0.5
+      || (share >= 0.5 && !candidate->prediction->slowed
           && qm_known (candidate->prediction->forecast.half_lanes)))
     return NULL;
+  if (candidate->prediction->slowed && share >= 0.5)
+    /* Translators: generations and lanes. */
+    return g_strdup_printf (
+        _ ("The machine’s places for cards are slower (PCIe "
+           "%.0f.0 x%.0f) than its cards (PCIe %.0f.0 "
+           "x%.0f); the time is that of such places."),
+        platform->pcie_generation, platform->pcie_lanes, gpu->pcie_generation,
+        gpu->pcie_lanes);
   /* Translators: generations and lanes. */
   return g_strdup_printf (_ ("The machine’s places for cards are slower (PCIe "
                              "%.0f.0 x%.0f) than its cards (PCIe %.0f.0 "
@@ -89,9 +99,9 @@ describe_link (const QmCandidate *candidate)
   if (g_strcmp0 (forecast->link, "host") != 0
       && g_strcmp0 (forecast->link, "pcie") != 0)
     return NULL;
-  if (saved_by_bridges (forecast) > 0)
+  if (saved_by_bridges (candidate->prediction) > 0)
     {
-      saved = qm_format_percent (saved_by_bridges (forecast));
+      saved = qm_format_percent (saved_by_bridges (candidate->prediction));
       /* Translators: a percentage. */
       return g_strdup_printf (_ ("Its cards exchange through PCIe; NVLink "
                                  "bridges between them, which are not counted, "

@@ -228,6 +228,21 @@ class Predict(unittest.TestCase):
         self.assertIn('offloading', text)
         self.assertRegex(text, r'host +[0-9.]+ GiB')
 
+    def test_half_lanes(self):
+        """What half of the lanes make of what goes through them."""
+        ada, = predict('--model', 'pythia-6.9b', '--gpu', 'rtx6000-ada',
+                       '--gpus', 2)
+        self.assertGreater(ada['half_lanes']['days'], ada['days'])
+        self.assertLess(ada['half_lanes']['days'], 1.5 * ada['days'])
+        pair, = predict('--model', 'pythia-1b', '--gpu', 'rtx4090', '--gpus', 2)
+        self.assertGreaterEqual(pair['half_lanes']['days'], pair['days'])
+        one, = predict('--model', 'pythia-160m', '--gpu', 'rtx4090')
+        self.assertFalse(one['offloading'])
+        board, = predict('--model', 'pythia-1b', '--gpu', 'h100-80gb-sxm',
+                         '--gpus', 8)
+        for line in (one, board):
+            self.assertIsNone(line['half_lanes'])
+
     def test_complaints(self):
         base = ('--model', 'pythia-1b', '--gpu', 'h100-80gb-sxm')
         for status, complaint, words in (

@@ -560,6 +560,7 @@ test_places (void)
   g_autofree char *slow = qm_prose_link (&candidate);
   g_autofree char *older = NULL;
   g_autofree char *counted = NULL;
+  g_autofree char *slowed = NULL;
   g_autofree char *fast = NULL;
 
   /* A card of the generation before moves no more by the newer one's place. */
@@ -567,6 +568,9 @@ test_places (void)
   older = qm_prose_link (&candidate);
   predicted.forecast.half_lanes = 21;
   counted = qm_prose_link (&candidate);
+  predicted.slowed = TRUE;
+  slowed = qm_prose_link (&candidate);
+  predicted.slowed = FALSE;
   platform.pcie_lanes = 16;
   candidate.gpu = qm_catalog_gpu (catalog, "rtx5090");
   fast = qm_prose_link (&candidate);
@@ -575,6 +579,7 @@ test_places (void)
   g_assert_nonnull (strstr (older, "(PCIe 5.0 x8) than its cards "
                                    "(PCIe 4.0 x16)"));
   g_assert_cmpstr (counted, ==, fast);
+  g_assert_nonnull (strstr (slowed, "the time is that of such places"));
   g_assert_null (strstr (fast, "slower"));
 }
 
