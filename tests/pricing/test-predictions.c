@@ -9,6 +9,7 @@
 #include "data/carry.h"
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-odds.h"
+#include "pricing/advice/qm-offers.h"
 #include "pricing/advice/qm-prose.h"
 #include "tests/pricing/forecasts.h"
 
@@ -625,6 +626,50 @@ test_lanes (void)
   g_assert_cmpfloat_with_epsilon (runs->longest_days, 24, 1e-9);
 }
 
+/* A whole machine that is offered has its own places, which nobody knows. */
+static void
+test_lanes_offered (void)
+{
+  const QmDate day = { 2026, 11, 1 }, until = { 2026, 12, 31 };
+  g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_ALL);
+  g_autoptr (QmQuestion) year = ask (NULL, QM_PREDICTIONS_ALL);
+  g_autoptr (GPtrArray) quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  g_autoptr (QmAdvice) single = NULL;
+  g_autoptr (QmAdvice) portfolio = NULL;
+  QmQuote *quote = qm_quote_new ();
+  QmQuoteLine *line = qm_quote_add_line (quote, QM_LINE_QUOTED);
+
+  quote->id = 1;
+  quote->vendor = g_strdup ("Delta");
+  g_strlcpy (quote->currency, "USD", sizeof quote->currency);
+  quote->issued_on = day;
+  quote->valid_until = until;
+  line->description = g_strdup ("GPU server, 2x RTX PRO 6000");
+  line->item = g_strdup ("rtxpro6000-ws");
+  line->match = QM_MATCH_FOUND;
+  line->gpus = 2;
+  line->quantity_micros = 1000000;
+  line->price_micros = INT64_C (30000) * 1000000;
+  g_ptr_array_add (quotes, quote);
+
+  add_slower (question, "own", "rtxpro6000-ws", 2);
+  question->offers =
+      qm_offers_new (catalog, quotes, NULL, (QmDate){ 2026, 11, 20 });
+  single = answer (catalog, question);
+  g_assert_true (qm_candidate_is_whole (find (single, "rtxpro6000-ws", 2)));
+  g_assert_cmpfloat_with_epsilon (find (single, "rtxpro6000-ws", 2)->days, 20,
+                                  1e-9);
+
+  add_slower (year, "own", "rtxpro6000-ws", 2);
+  qm_question_add_run (year, "own", 1);
+  year->offers = qm_offers_ref (question->offers);
+  portfolio = answer (catalog, year);
+  g_assert_true (qm_candidate_is_whole (find (portfolio, "rtxpro6000-ws", 2)));
+  g_assert_cmpfloat_with_epsilon (
+      find (portfolio, "rtxpro6000-ws", 2)->longest_days, 20, 1e-9);
+}
+
 static void
 write_own_model (const char *folder)
 {
@@ -698,6 +743,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictions/links", test_links);
   g_test_add_func ("/predictions/places", test_places);
   g_test_add_func ("/predictions/lanes", test_lanes);
+  g_test_add_func ("/predictions/lanes-offered", test_lanes_offered);
   g_test_add_func ("/predictions/memory", test_memory);
   g_test_add_func ("/predictions/lack", test_lack);
   g_test_add_func ("/predictions/unsupported", test_unsupported);
