@@ -28,7 +28,8 @@ typedef enum
 {
   QM_FIT_UNKNOWN,
   QM_FIT_NOT,        /* with no way */
-  QM_FIT_OFFLOADING, /* only where states lie in the memory of the host */
+  QM_FIT_OFFLOADING, /* in the way that is found with states in the memory of
+                        the host: without, it is slower or does not fit */
   QM_FIT_WELL
 } QmFit;
 

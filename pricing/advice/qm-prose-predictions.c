@@ -272,9 +272,10 @@ note_offloading (GStrvBuilder *builder, const QmAdvice *advice)
   bytes = qm_format_number ((double) most_host_bytes (advice) / (1 << 30), 0);
   /* Translators: names of GPUs, a number of GiB. */
   qm_prose_add (builder, g_strdup_printf (
-                             _ ("%s: some of them are enough only if a part "
-                                "is kept in the memory of the host, up to %s "
-                                "GiB; their times and prices count that."),
+                             _ ("%s: some of them train sooner, or at all, "
+                                "with a part kept in the memory of the host, "
+                                "up to %s GiB; their times and prices count "
+                                "that."),
                              names, bytes));
 }
 
