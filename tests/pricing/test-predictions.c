@@ -375,7 +375,8 @@ test_memory (void)
   g_assert_cmpfloat (four->host_gib, ==, 96);
   g_assert_cmpfloat (eight->host_gib, ==, 0);
   notes = qm_prose_notes (advice, question);
-  g_assert_true (mentions (notes, "RTX 4090: some of them are enough only"));
+  g_assert_true (
+      mentions (notes, "RTX 4090: some of them train sooner, or at all"));
   g_assert_true (mentions (notes, "up to 96 GiB"));
 }
 
