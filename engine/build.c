@@ -217,6 +217,18 @@ append_linear (QmBuilder *builder,
 }
 
 QmValueId
+qm_build_columns (QmBuilder *builder, QmValueId x, int64_t first, int64_t n)
+{
+  QmTensor t;
+
+  if (builder->graph->status != QM_OK)
+    return QM_NO_VALUE;
+  t = *qm_graph_tensor (builder->graph, x);
+  return qm_graph_view (builder->graph, x, 2, (int64_t[]){ t.shape[0], n },
+                        (int64_t[]){ t.stride[0], 1 }, first);
+}
+
+QmValueId
 qm_build_linear (QmBuilder *builder, QmValueId x, const QmAffine *weights)
 {
   QmValueId y;

@@ -109,19 +109,6 @@ declare (QmBuilder *builder,
                          prefix, "out_proj.bias");
 }
 
-/* Columns of rows that are dense. */
-static QmValueId
-columns (QmBuilder *builder, QmValueId x, int64_t first, int64_t n)
-{
-  QmTensor t;
-
-  if (builder->graph->status != QM_OK)
-    return QM_NO_VALUE;
-  t = *qm_graph_tensor (builder->graph, x);
-  return qm_graph_view (builder->graph, x, 2, (int64_t[]){ t.shape[0], n },
-                        (int64_t[]){ t.stride[0], 1 }, first);
-}
-
 /* Every state is kept; qm_pass_scan() makes it fewer. */
 static QmValueId
 scan (QmBuilder *builder,
@@ -135,10 +122,10 @@ scan (QmBuilder *builder,
   QmValueId parameters = qm_build_linear (builder, u, &mixer->parameters);
   QmAffine weights = { .weight = mixer->steps.weight, .bias = QM_NO_VALUE };
   QmValueId steps =
-      qm_build_linear (builder, columns (builder, parameters, 0, rank),
+      qm_build_linear (builder, qm_build_columns (builder, parameters, 0, rank),
                        &weights);
-  QmValueId b = columns (builder, parameters, rank, size);
-  QmValueId c = columns (builder, parameters, rank + size, size);
+  QmValueId b = qm_build_columns (builder, parameters, rank, size);
+  QmValueId c = qm_build_columns (builder, parameters, rank + size, size);
   QmValueId y = qm_graph_like (graph, u, QM_ROLE_TEMPORARY,
                                builder->options->type, "scan");
   QmValueId states =
@@ -176,13 +163,14 @@ mamba_mixer (QmBuilder *builder,
 
   declare (builder, config, prefix, &mixer);
   both = qm_build_linear (builder, x, &mixer.in);
-  u = qm_build_convolution (builder, columns (builder, both, 0, inner),
+  u = qm_build_convolution (builder, qm_build_columns (builder, both, 0, inner),
                             mixer.convolution.weight, mixer.convolution.bias,
                             &shape);
   u = qm_build_activation (builder, u, QM_ACTIVATION_SILU);
   return qm_build_linear (builder,
                           scan (builder, config, u,
-                                columns (builder, both, inner, inner), &mixer),
+                                qm_build_columns (builder, both, inner, inner),
+                                &mixer),
                           &mixer.out);
 }
 

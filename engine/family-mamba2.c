@@ -104,19 +104,6 @@ declare_mixer (QmBuilder *builder,
       config->hidden_size, inner, config->use_bias, prefix, "out_proj");
 }
 
-/* Columns of rows that are dense. */
-static QmValueId
-part_of_columns (QmBuilder *builder, QmValueId x, int64_t first, int64_t n)
-{
-  QmTensor t;
-
-  if (builder->graph->status != QM_OK)
-    return QM_NO_VALUE;
-  t = *qm_graph_tensor (builder->graph, x);
-  return qm_graph_view (builder->graph, x, 2, (int64_t[]){ t.shape[0], n },
-                        (int64_t[]){ t.stride[0], 1 }, first);
-}
-
 /* `u` is x, B and C behind the convolution. */
 static QmValueId
 dual_scan (QmBuilder *builder,
@@ -127,9 +114,9 @@ dual_scan (QmBuilder *builder,
 {
   int64_t inner = config->heads * config->head_dim;
   int64_t states = config->groups * config->state_size;
-  QmValueId x = part_of_columns (builder, u, 0, inner);
-  QmValueId b = part_of_columns (builder, u, inner, states);
-  QmValueId c = part_of_columns (builder, u, inner + states, states);
+  QmValueId x = qm_build_columns (builder, u, 0, inner);
+  QmValueId b = qm_build_columns (builder, u, inner, states);
+  QmValueId c = qm_build_columns (builder, u, inner + states, states);
   QmValueId inputs[7] = { x, steps,       mixer->rates, b,
                           c, mixer->skip, mixer->steps };
   QmValueId y =
@@ -182,14 +169,14 @@ norm_groups (QmBuilder *builder,
                      "norm");
   for (int64_t i = 0; i < config->groups && graph->status == QM_OK; i++)
     {
-      QmValueId part = part_of_columns (builder, x, i * size, size);
+      QmValueId part = qm_build_columns (builder, x, i * size, size);
       QmValueId weight =
           qm_graph_view (graph, norm->weight, 1, (int64_t[]){ size },
                          (int64_t[]){ 1 }, i * size);
       QmValueId rstd =
           qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
                           qm_graph_tensor (graph, x)->shape, "rstd");
-      QmValueId to = part_of_columns (builder, y, i * size, size);
+      QmValueId to = qm_build_columns (builder, y, i * size, size);
       QmNode *node = qm_graph_append (graph, QM_OP_LAYER_NORM);
 
       node->attributes.epsilon = config->norm_eps;
@@ -221,13 +208,13 @@ mamba2_mixer (QmBuilder *builder,
   declare_mixer (builder, config, prefix, &mixer);
   all = qm_build_linear (builder, x, &mixer.in);
   u = qm_build_convolution (builder,
-                            part_of_columns (builder, all, inner, both),
+                            qm_build_columns (builder, all, inner, both),
                             mixer.convolution.weight, mixer.convolution.bias,
                             &shape);
   u = qm_build_activation (builder, u, QM_ACTIVATION_SILU);
-  steps = part_of_columns (builder, all, inner + both, config->heads);
+  steps = qm_build_columns (builder, all, inner + both, config->heads);
   x = dual_scan (builder, config, u, steps, &mixer);
-  x = gate_by (builder, part_of_columns (builder, all, 0, inner), x);
+  x = gate_by (builder, qm_build_columns (builder, all, 0, inner), x);
   x = norm_groups (builder, x, config, &mixer.norm);
   return qm_build_linear (builder, x, &mixer.out);
 }

@@ -103,6 +103,10 @@ typedef struct QmAffine
   bool rms;       /* of a norm: of the root of the mean square, without bias */
 } QmAffine;
 
+/* `n` columns of rows that are dense, from `first` on: a view. */
+QmValueId
+qm_build_columns (QmBuilder *builder, QmValueId x, int64_t first, int64_t n);
+
 QmAffine qm_build_linear_weights (QmBuilder *builder,
                                   int64_t out,
                                   int64_t in,

@@ -4,6 +4,8 @@
 
 #include "pricing/advice/qm-acceptance.h"
 
+#include "data/carry.h"
+
 #include <math.h>
 
 #define SECONDS_PER_DAY 86400.0
@@ -30,6 +32,19 @@ round_down (double value)
   return floor (value / unit + 1e-9) * unit;
 }
 
+/* How much longer it takes with the lanes that are ordered. */
+static double
+longer_by_lanes (const QmRequest *request, const QmForecast *forecast)
+{
+  const QmPlatform ordered = { .pcie_generation = request->pcie_generation,
+                               .pcie_lanes = request->pcie_lanes };
+
+  return qm_carry_share_of_lanes (&ordered, request->gpu) <= 0.5
+                 && forecast->half_lanes > forecast->days
+             ? forecast->half_lanes / forecast->days
+             : 1;
+}
+
 static void
 take_forecast (QmAcceptanceTraining *training,
                const QmRequest *request,
@@ -38,15 +53,8 @@ take_forecast (QmAcceptanceTraining *training,
                gboolean named)
 {
   const QmModel *model = asked->model;
+  double longer = longer_by_lanes (request, forecast);
 
-  double longer = 1;
-
-  /* The lanes are those that are ordered. */
-  if (exp2 (request->pcie_generation - request->gpu->pcie_generation)
-              * request->pcie_lanes / request->gpu->pcie_lanes
-          <= 0.5
-      && forecast->half_lanes > forecast->days)
-    longer = forecast->half_lanes / forecast->days;
   training->predicted = rate_of (training, model, forecast->days * longer);
   training->low = rate_of (training, model, forecast->high * longer);
   training->high = rate_of (training, model, forecast->low * longer);
