@@ -4,6 +4,7 @@
 import json
 import pathlib
 import struct
+import time
 
 RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
               optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
@@ -67,3 +68,14 @@ def children(pid):
 def is_alive(pid):
     stat = read_stat(pid)
     return stat is not None and stat[0] != 'Z'
+
+
+def left_of(pids, until):
+    """Those that still live at a time of the monotonic clock.
+
+    A process that ends closes its files before it is gone.
+    """
+    while (left := [pid for pid in pids if is_alive(pid)]
+           ) and time.monotonic() < until:
+        time.sleep(0.05)
+    return left

@@ -17,7 +17,7 @@ import threading
 import time
 import unittest
 
-from common import RECIPE, children, is_alive
+from common import RECIPE, children, is_alive, left_of
 
 BENCH, GOLDEN, MANUAL = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
 
@@ -197,10 +197,7 @@ class EventsTest(unittest.TestCase):
         work, = children(heard.process.pid)
         heard.process.kill()
         heard.end()
-        until = time.monotonic() + 10
-        while is_alive(work) and time.monotonic() < until:
-            time.sleep(0.05)
-        self.assertFalse(is_alive(work))
+        self.assertEqual(left_of([work], time.monotonic() + 10), [])
 
     def test_nobody_listens(self):
         process = subprocess.Popen(

@@ -20,7 +20,7 @@ import threading
 import time
 import unittest
 
-from common import RECIPE, TINY, children, is_alive
+from common import RECIPE, TINY, children, left_of
 
 BENCH = os.path.abspath(sys.argv[1])
 DEEP = TINY | dict(num_hidden_layers=3)
@@ -404,22 +404,31 @@ class NodesTest(unittest.TestCase):
                                  status=4)
                 self.assertLess(time.monotonic() - begin, 10)
 
+    def strike(self, processes, turn, number):
+        """Ends one of the processes or of those below, which it returns."""
+        while True:
+            below = [pid for process in processes
+                     for pid in children(process.pid)]
+            victims = [processes[0].pid, processes[1].pid, *below]
+            try:
+                os.kill(victims[turn % len(victims)], number)
+                return below
+            except ProcessLookupError:
+                pass  # It came to its own end: one of those that are there now.
+
     def test_kills(self):
         """Whatever ends when, nothing is left, and the same command goes on."""
         draw = random.Random(11)
         for i in range(KILLS):
             processes = self.search('2')
             time.sleep(draw.random() * 1.5)
-            below = [pid for process in processes
-                     for pid in children(process.pid)]
-            victims = [processes[0].pid, processes[1].pid, *below]
-            victim = victims[i % len(victims)]
-            os.kill(victim, draw.choice((signal.SIGKILL, signal.SIGTERM)))
+            below = self.strike(processes, i, draw.choice(
+                (signal.SIGKILL, signal.SIGTERM)))
             begin = time.monotonic()
             for process in processes:
                 process.communicate(timeout=20)
             self.assertLess(time.monotonic() - begin, 10)
-            self.assertEqual([pid for pid in below if is_alive(pid)], [])
+            self.assertEqual(left_of(below, begin + 10), [])
             if self.results.exists():
                 self.read()
         for process in self.search('2'):

@@ -201,6 +201,18 @@ def below(pid):
     return found
 
 
+def strike(process, turn):
+    """Ends it or one below; all that lived, and which was struck."""
+    while True:
+        living = [process.pid, *below(process.pid)]
+        victim = living[turn % len(living)]
+        try:
+            os.kill(victim, signal.SIGKILL)
+            return living, victim
+        except ProcessLookupError:
+            pass  # It came to its own end: one of those that are there now.
+
+
 def kills(options, folder):
     draw = random.Random(5)
     results = folder / 'results.jsonl'
@@ -214,10 +226,8 @@ def kills(options, folder):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, env=environment)
         time.sleep(0.3 + 3 * draw.random())
-        living = [process.pid, *below(process.pid)]
-        victim = living[i % len(living)]
+        living, victim = strike(process, i)
         begin = time.monotonic()
-        os.kill(victim, signal.SIGKILL)
         if victim == living[0]:
             process.wait()
         else:
