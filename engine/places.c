@@ -51,6 +51,9 @@ struct QmPlaces
   size_t n_ways;
   QmTarget targets[QM_PLACES_ARCHITECTURES];
   size_t n_targets;
+  /* Of our own software: what each has no kernel for, once `checked`. */
+  QmError lacking[QM_PLACES_ARCHITECTURES];
+  bool lacks[QM_PLACES_ARCHITECTURES], checked;
   Need *needs[QM_SEARCH_MOST][MOST_SIZES];
   QmWayPlans *ranked; /* plans of several GPUs */
 };
@@ -196,10 +199,24 @@ options_of (const QmPlaces *places, size_t way, int at)
                           .offload = config->offload };
 }
 
+/* Takes what there are no kernels for, from the first plan there is. */
+static void
+check_kernels (QmPlaces *places, const QmPlan *plan)
+{
+  if (places->checked || !places->options.level->own)
+    return;
+  for (size_t i = 0; i < places->n_targets; i++)
+    places->lacks[i] =
+        qm_plan_runs_on (plan, &places->targets[i], &places->lacking[i])
+        != QM_OK;
+  places->checked = true;
+}
+
 /* Takes what is needed on each architecture, and what is done. */
 static QmStatus
-keep (const QmPlaces *places, const QmPlan *plan, Need *need, QmError *error)
+keep (QmPlaces *places, const QmPlan *plan, Need *need, QmError *error)
 {
+  check_kernels (places, plan);
   qm_plan_memories (plan, places->targets, places->n_targets, need->memory);
   need->state = PLANNED;
   return qm_work_new (plan, &need->work, error);
@@ -568,6 +585,25 @@ bytes_of (Search *search, size_t way, uint64_t *bytes, QmError *error)
   return status;
 }
 
+/* Whether the target has kernels for what the smallest way does. */
+static QmStatus
+check_target (Search *search, QmError *error)
+{
+  QmPlaces *places = search->places;
+  QmStatus status = QM_OK;
+  Need *need;
+
+  if (!places->options.level->own)
+    return QM_OK;
+  if (!places->checked)
+    status = plan_need (places, 0, 0, &need, error);
+  if (status != QM_OK || !places->lacks[search->target])
+    return status;
+  if (error != NULL)
+    *error = places->lacking[search->target];
+  return QM_STATUS_UNSUPPORTED;
+}
+
 /* What the smallest way takes, where none fits. */
 static QmStatus
 note_smallest (Search *search, QmError *error)
@@ -666,7 +702,9 @@ qm_places_find (QmPlaces *places,
   search.exchange =
       qm_exchange_of (&search.speeds, places->options.level, NULL);
   lanes = search.speeds.host.copies > 0;
-  status = try_ways (&search, lanes, error);
+  status = check_target (&search, error);
+  if (status == QM_OK)
+    status = try_ways (&search, lanes, error);
   /* Where the lanes to the host are not known, that is the reason. */
   if (status == QM_OK && !found->fits && !lanes && !places->naive)
     status = try_ways (&search, true, error);

@@ -560,13 +560,37 @@ begin_plan (const QmModelConfig *config,
 }
 
 QmStatus
+qm_plan_runs_on (const QmPlan *plan, const QmTarget *target, QmError *error)
+{
+  QmStatus status = QM_OK;
+  QmOpCall call;
+
+  for (size_t i = 0; i < plan->graph->n_nodes && status == QM_OK; i++)
+    {
+      qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
+      status = qm_target_takes (target, &call, error);
+    }
+  return status;
+}
+
+QmStatus
 qm_plan_new (const QmModelConfig *config,
              const QmRecipe *recipe,
              const QmPlanOptions *options,
              QmPlan **plan,
              QmError *error)
 {
-  return qm_plan_new_from (NULL, config, recipe, options, plan, error);
+  QmStatus status =
+      qm_plan_new_from (NULL, config, recipe, options, plan, error);
+
+  if (status == QM_OK)
+    status = qm_plan_runs_on (*plan, &options->target, error);
+  if (status != QM_OK)
+    {
+      qm_plan_free (*plan);
+      *plan = NULL;
+    }
+  return status;
 }
 
 QmStatus

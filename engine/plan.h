@@ -204,7 +204,7 @@ bool qm_plan_takes (const QmModelConfig *config,
                     int ranks);
 
 /* Plans a recipe that was applied to its configuration; QM_STATUS_UNSUPPORTED
- * for what qm_plan_takes() refuses. */
+ * for what qm_plan_takes() or qm_plan_runs_on() refuses. */
 QmStatus qm_plan_new (const QmModelConfig *config,
                       const QmRecipe *recipe,
                       const QmPlanOptions *options,
@@ -212,6 +212,11 @@ QmStatus qm_plan_new (const QmModelConfig *config,
                       QmError *error);
 
 void qm_plan_free (QmPlan *plan);
+
+/* Whether a target has kernels for all calls of a plan; else
+ * QM_STATUS_UNSUPPORTED, with the first that it has none for. */
+QmStatus
+qm_plan_runs_on (const QmPlan *plan, const QmTarget *target, QmError *error);
 
 /* Before the first pass. */
 #define QM_PLAN_NO_PASS "none"

@@ -443,6 +443,14 @@ qm_op_has_workspace (const QmTarget *target, QmOp op)
 }
 
 QmStatus
+qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error)
+{
+  return target->kind == QM_DEVICE_CUDA
+             ? qm_cuda_takes (target->architecture, call, error)
+             : QM_OK;
+}
+
+QmStatus
 qm_op_run (QmDevice *device,
            QmStream *stream,
            const QmOpCall *call,
@@ -456,5 +464,8 @@ qm_op_run (QmDevice *device,
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "%s: the workspace of %zu bytes is too small",
                          qm_op_name (call->op), call->workspace_bytes);
+  status = qm_target_takes (&device->info.target, call, error);
+  if (status != QM_OK)
+    return status;
   return device->backend->run (device, stream, call, error);
 }

@@ -88,6 +88,12 @@ size_t qm_op_workspace (const QmTarget *target, const QmOpCall *call);
 /* Whether any call of the operator needs some there, without looking at one. */
 bool qm_op_has_workspace (const QmTarget *target, QmOp op);
 
+/* Whether a device like `target` has kernels for the sizes of a call, whose
+ * addresses are not looked at; else QM_STATUS_UNSUPPORTED, with what is too
+ * large. */
+QmStatus
+qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error);
+
 /* Checks the types and shapes of the call against the table. */
 QmStatus qm_op_check (const QmOpCall *call, QmError *error);
 

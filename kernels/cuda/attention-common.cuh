@@ -11,32 +11,11 @@
 #include <stdint.h>
 
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/cuda-limits.h"
 #include "kernels/random.h"
 
 namespace qm_attention
 {
-
-/* Bytes of shared memory that a block may have at most, by capability (CUDA C++
- * Programming Guide, "Technical Specifications per Compute Capability"). */
-__host__ __device__ constexpr int
-shared_limit (int architecture)
-{
-  switch (architecture)
-    {
-    case 75:
-      return 64 << 10;
-    case 80:
-    case 87:
-      return 163 << 10;
-    case 86:
-    case 89:
-    case 120:
-    case 121:
-      return 99 << 10;
-    default:
-      return 227 << 10;
-    }
-}
 
 /* Rows that the workspace arrays are padded to per (batch, head). */
 constexpr int ROW_PAD = 128;

@@ -27,7 +27,7 @@ __device__ constexpr bool
 is_started (int shared_bytes)
 {
 #ifdef __CUDA_ARCH__
-  return shared_bytes <= shared_limit (__CUDA_ARCH__ / 10)
+  return shared_bytes <= qm_cuda_shared_limit (__CUDA_ARCH__ / 10)
          && (__CUDA_ARCH__ >= 800 || __is_same(T, __half));
 #else
   return true;

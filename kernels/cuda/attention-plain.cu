@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "kernels/cuda/attention-plain.h"
+#include "kernels/cuda/cuda-limits.h"
 
 #include "kernels/cuda/cuda-common.cuh"
 
@@ -340,45 +341,81 @@ heads (const QmTensor &tensor)
            tensor.stride[2], (int) tensor.shape[1] };
 }
 
+/* Floats of shared memory: rows of `parts` tensors, and `scores` squares. */
+static constexpr int
+floats (int width, int tile, int parts, int scores)
+{
+  return parts * tile * (width + 1) + scores * tile * (tile + 1);
+}
+
+static cudaError_t
+allow (const void *kernel, int bytes)
+{
+  return cudaFuncSetAttribute (kernel,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               bytes);
+}
+
 template <int WIDTH, int TILE>
 static cudaError_t
-launch (const Attention &a, int64_t count, bool backward, cudaStream_t stream)
+launch_forward (const Attention &a, int64_t count, cudaStream_t stream)
 {
+  constexpr int bytes = (int) sizeof (float) * floats (WIDTH, TILE, 3, 1);
   dim3 grid ((unsigned) ((a.rows + TILE - 1) / TILE), (unsigned) count);
-  int parts = backward ? 4 : 3, scores = backward ? 2 : 1;
-  int bytes = (int) sizeof (float)
-              * (parts * TILE * (WIDTH + 1) + scores * TILE * (TILE + 1));
-  const void *kernels[] = {
-    (const void *) forward_kernel<WIDTH, TILE>,
-    (const void *) query_gradient_kernel<WIDTH, TILE>,
-    (const void *) key_gradient_kernel<WIDTH, TILE>,
-  };
-  cudaError_t code = cudaSuccess;
+  cudaError_t code = allow ((const void *) forward_kernel<WIDTH, TILE>, bytes);
 
-  for (int i = backward ? 1 : 0; i < (backward ? 3 : 1); i++)
-    if (code == cudaSuccess)
-      code = cudaFuncSetAttribute (kernels[i],
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   bytes);
+  static_assert (bytes <= qm_cuda_shared_limit (75), "a block has so much");
+  if (code == cudaSuccess)
+    forward_kernel<WIDTH, TILE><<<grid, THREADS, bytes, stream>>> (a);
+  return code;
+}
+
+template <int WIDTH, int TILE>
+static cudaError_t
+launch_backward (const Attention &a, int64_t count, cudaStream_t stream)
+{
+  constexpr int bytes = (int) sizeof (float) * floats (WIDTH, TILE, 4, 2);
+  dim3 grid ((unsigned) ((a.rows + TILE - 1) / TILE), (unsigned) count);
+  int64_t rows = count * a.rows;
+  cudaError_t code =
+      allow ((const void *) query_gradient_kernel<WIDTH, TILE>, bytes);
+
+  if (code == cudaSuccess)
+    code = allow ((const void *) key_gradient_kernel<WIDTH, TILE>, bytes);
   if (code != cudaSuccess)
     return code;
-  if (!backward)
-    forward_kernel<WIDTH, TILE><<<grid, THREADS, bytes, stream>>> (a);
-  else
-    {
-      int64_t rows = count * a.rows;
+  delta_kernel<<<(unsigned) ((rows + 3) / 4), THREADS, 0, stream>>> (a, rows);
+  query_gradient_kernel<WIDTH, TILE><<<grid, THREADS, bytes, stream>>> (a);
+  grid.y /= (unsigned) a.shared;
+  key_gradient_kernel<WIDTH, TILE><<<grid, THREADS, bytes, stream>>> (a);
+  return cudaSuccess;
+}
 
-      delta_kernel<<<(unsigned) ((rows + 3) / 4), THREADS, 0, stream>>> (a,
-                                                                         rows);
-      query_gradient_kernel<WIDTH, TILE><<<grid, THREADS, bytes, stream>>> (a);
-      grid.y /= (unsigned) a.shared;
-      key_gradient_kernel<WIDTH, TILE><<<grid, THREADS, bytes, stream>>> (a);
-    }
-  return cudaGetLastError ();
+/* In tiles of half the size where a block has too little memory. */
+template <int WIDTH, int TILE>
+static cudaError_t
+launch (const QmCudaContext *context,
+        const Attention &a,
+        int64_t count,
+        bool backward,
+        cudaStream_t stream)
+{
+  constexpr size_t bytes = sizeof (float) * floats (WIDTH, TILE, 4, 2);
+  cudaError_t code;
+
+  static_assert (sizeof (float) * floats (WIDTH, TILE / 2, 4, 2)
+                     <= (size_t) qm_cuda_shared_limit (75),
+                 "a block has so much");
+  code = !backward ? launch_forward<WIDTH, TILE> (a, count, stream)
+         : bytes <= context->shared_bytes
+             ? launch_backward<WIDTH, TILE> (a, count, stream)
+             : launch_backward<WIDTH, TILE / 2> (a, count, stream);
+  return code == cudaSuccess ? cudaGetLastError () : code;
 }
 
 static QmStatus
-run (Attention &a,
+run (const QmCudaContext *context,
+     Attention &a,
      const QmTensor &q,
      const QmOpCall *call,
      bool backward,
@@ -388,11 +425,6 @@ run (Attention &a,
   int64_t count = q.shape[0] * q.shape[1];
   cudaError_t code;
 
-  if (q.shape[3] > 256 || count > 65535 || q.shape[2] > INT32_MAX / 2)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "%s: sizes are too large for kernels without tensor "
-                         "cores",
-                         qm_op_name (call->op));
   a.rows = (int) q.shape[2];
   a.width = (int) q.shape[3];
   a.scale = (float) call->attributes.scale;
@@ -402,18 +434,19 @@ run (Attention &a,
     a.before = (int) call->attributes.window - 1;
   a.after = call->attributes.causal != QM_CAUSAL_NONE ? 0 : a.before;
   if (a.width <= 64)
-    code = launch<64, 32> (a, count, backward, stream);
+    code = launch<64, 32> (context, a, count, backward, stream);
   else if (a.width <= 128)
-    code = launch<128, 32> (a, count, backward, stream);
+    code = launch<128, 32> (context, a, count, backward, stream);
   else
-    code = launch<256, 16> (a, count, backward, stream);
+    code = launch<256, 16> (context, a, count, backward, stream);
   return code == cudaSuccess
              ? QM_OK
              : qm_cuda_failed (code, qm_op_name (call->op), error);
 }
 
 QmStatus
-qm_cuda_attention_plain (cudaStream_t stream,
+qm_cuda_attention_plain (QmCudaContext *context,
+                         cudaStream_t stream,
                          const QmOpCall *call,
                          QmError *error)
 {
@@ -426,11 +459,12 @@ qm_cuda_attention_plain (cudaStream_t stream,
   a.lse = (float *) call->outputs[1].data;
   a.dropout =
       qm_dropout (call->attributes, call->attributes.site, call->inputs[3]);
-  return run (a, call->inputs[0], call, false, stream, error);
+  return run (context, a, call->inputs[0], call, false, stream, error);
 }
 
 QmStatus
-qm_cuda_attention_plain_backward (cudaStream_t stream,
+qm_cuda_attention_plain_backward (QmCudaContext *context,
+                                  cudaStream_t stream,
                                   const QmOpCall *call,
                                   QmError *error)
 {
@@ -448,5 +482,5 @@ qm_cuda_attention_plain_backward (cudaStream_t stream,
   a.delta = (float *) call->workspace;
   a.dropout =
       qm_dropout (call->attributes, call->attributes.site, call->inputs[6]);
-  return run (a, call->inputs[1], call, true, stream, error);
+  return run (context, a, call->inputs[1], call, true, stream, error);
 }

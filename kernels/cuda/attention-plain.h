@@ -16,10 +16,12 @@ extern "C"
 
   /* QM_OP_ATTENTION and QM_OP_ATTENTION_BACKWARD; the latter's workspace holds
    * a float for each row. */
-  QmStatus qm_cuda_attention_plain (cudaStream_t stream,
+  QmStatus qm_cuda_attention_plain (QmCudaContext *context,
+                                    cudaStream_t stream,
                                     const QmOpCall *call,
                                     QmError *error);
-  QmStatus qm_cuda_attention_plain_backward (cudaStream_t stream,
+  QmStatus qm_cuda_attention_plain_backward (QmCudaContext *context,
+                                             cudaStream_t stream,
                                              const QmOpCall *call,
                                              QmError *error);
 

@@ -111,9 +111,9 @@ check (const QmAttention *a, QmError *error)
     return invalid (error, "heads must be a multiple of those of keys");
   if (a->window < 0)
     return invalid (error, "a window has at least one column");
-  if (a->head_dim < 8 || a->head_dim > 256 || a->head_dim % 8 != 0)
+  if (a->head_dim < 8 || a->head_dim > QM_CUDA_HEAD || a->head_dim % 8 != 0)
     return invalid (error, "the head size must be a multiple of 8 up to 256");
-  if (a->seq > 1 << 24
+  if (a->seq > QM_CUDA_ROWS
       || (int64_t) a->batch * a->heads * ((a->seq + 15) / 16) > INT32_MAX)
     return invalid (error, "batch, heads and sequence are too large");
   if (!(a->dropout >= 0 && a->dropout < 1))
@@ -148,7 +148,8 @@ pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
   if (status != cudaSuccess)
     return launch_failed (error, status);
   if (a->architecture > 0)
-    p->smem_limit = std::min (p->smem_limit, shared_limit (a->architecture));
+    p->smem_limit =
+        std::min (p->smem_limit, qm_cuda_shared_limit (a->architecture));
   if (10 * major + minor < (a->type == QM_ATTENTION_FP16 ? 75 : 80))
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "Attention on tensor cores needs a GPU of compute "

@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/attention-plain.h"
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/cuda-limits.h"
 #include "kernels/cuda/cuda-ops.h"
 
 static QmAttentionTensor
@@ -16,31 +17,6 @@ heads (const QmTensor *tensor)
     .head_stride = tensor->stride[1],
     .seq_stride = tensor->stride[2],
   };
-}
-
-/* Whether tensor cores may compute on all of `n` tensors of [B, H, S, D]: one
- * type, rows that begin where 16 bytes may, and no fp32 that has to stay so. */
-static bool
-on_tensor_cores (const QmOpCall *call, const QmTensor *const *tensors, size_t n)
-{
-  const QmTensor *q = tensors[0];
-
-  if (q->shape[3] % 8 != 0 || q->shape[3] > 256
-      || (q->type == QM_TYPE_F32 && !call->attributes.tf32))
-    return false;
-  for (size_t i = 0; i < n; i++)
-    {
-      const QmTensor *tensor = tensors[i];
-      size_t size = qm_type_size (tensor->type);
-
-      if (tensor->type != q->type || (uintptr_t) tensor->data % 16 != 0)
-        return false;
-      for (int d = 0; d < 3; d++)
-        if (tensor->shape[d] > INT32_MAX
-            || (size_t) tensor->stride[d] * size % 16 != 0)
-          return false;
-    }
-  return true;
 }
 
 static QmAttention
@@ -89,8 +65,8 @@ qm_cuda_attention (QmCudaContext *context,
   QmAttentionTensor parts[4];
   QmAttention attention;
 
-  if (!on_tensor_cores (call, tensors, 4))
-    return qm_cuda_attention_plain (stream, call, error);
+  if (!qm_cuda_attends_on_tensor_cores (context->architecture, call))
+    return qm_cuda_attention_plain (context, stream, call, error);
   attention = describe_attention (context, call, tensors[0], tensors[1],
                                   &call->inputs[3]);
   for (size_t i = 0; i < 4; i++)
@@ -113,8 +89,8 @@ qm_cuda_attention_backward (QmCudaContext *context,
   QmAttentionTensor parts[8];
   QmAttention attention;
 
-  if (!on_tensor_cores (call, tensors, 8))
-    return qm_cuda_attention_plain_backward (stream, call, error);
+  if (!qm_cuda_attends_on_tensor_cores (context->architecture, call))
+    return qm_cuda_attention_plain_backward (context, stream, call, error);
   attention = describe_attention (context, call, tensors[0], tensors[1],
                                   &call->inputs[6]);
   if (qm_attention_backward_workspace (&attention) > call->workspace_bytes)

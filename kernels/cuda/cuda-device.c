@@ -3,6 +3,7 @@
 /* An NVIDIA GPU through the CUDA runtime. */
 
 #include "kernels/cuda/cuda-choice.h"
+#include "kernels/cuda/cuda-limits.h"
 #include "kernels/cuda/cuda-list.h"
 #include "kernels/cuda/cuda-products.h"
 #include "kernels/cuda/cuda-stream.h"
@@ -708,7 +709,7 @@ open_device (CudaDevice *cuda, int ordinal, int architecture, QmError *error)
   QmDeviceInfo *info = &cuda->base.info;
   cudaError_t code = qm_cuda_describe (ordinal, info);
   QmStatus status;
-  int shared = 0;
+  int shared = 0, limit;
 
   cuda->ordinal = ordinal;
   if (code == cudaSuccess && info->trouble[0] != '\0')
@@ -743,7 +744,8 @@ open_device (CudaDevice *cuda, int ordinal, int architecture, QmError *error)
     return qm_cuda_failed (code, "the GPU cannot be used", error);
   cuda->context.architecture = info->target.architecture;
   cuda->context.processors = info->processors;
-  cuda->context.shared_bytes = (size_t) shared;
+  limit = qm_cuda_shared_limit (info->target.architecture);
+  cuda->context.shared_bytes = (size_t) (shared < limit ? shared : limit);
   cuda->context.bandwidth = bandwidth (ordinal);
   status =
       qm_cuda_products_new (info->processors, &cuda->context.products, error);

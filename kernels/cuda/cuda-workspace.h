@@ -15,6 +15,7 @@ extern "C"
 {
 #endif
 
+#include "kernels/cuda/cuda-limits.h"
 #include "kernels/cuda/cuda-support.h"
 #include "kernels/operators.h"
 
@@ -186,8 +187,7 @@ qm_cuda_scan_layout (
 }
 
 /* Tiles by which a dual scan goes through a head: type of their elements, rows
- * of a chunk, states and columns that there is room for.  `states` 0: a head
- * has more than there is a kernel for. */
+ * of a chunk, states and columns that there is room for. */
 typedef struct QmCudaDualShape
 {
   QmType type;
@@ -203,16 +203,13 @@ qm_cuda_dual_shape (int architecture,
                     int64_t states)
 {
   QmType type = factors[0]->type;
-  bool roomy = architecture >= 80 && architecture != 86 && architecture != 89
-               && architecture < 120;
+  bool roomy = qm_cuda_shared_limit (architecture) >= 163 << 10;
 
   for (int i = 1; i < n_factors; i++)
     if (factors[i]->type != type)
       type = QM_TYPE_F32;
   if (type != QM_TYPE_F32 && !qm_cuda_multiplies (architecture, type, false))
     type = QM_TYPE_F32;
-  if (states > 256)
-    return (QmCudaDualShape){ type, 0, 0, 0 };
   if (type == QM_TYPE_F32)
     return states > 128 ? (QmCudaDualShape){ type, 16, 256, 16 }
                         : (QmCudaDualShape){ type, 16, 128, 32 };
@@ -244,8 +241,6 @@ qm_cuda_dual_layout (const QmCudaDualShape *shape, const QmOpCall *call)
   int64_t sequences = rows / width, words = shape->type == QM_TYPE_F32 ? 1 : 2;
   QmCudaDualLayout layout = { 0 };
 
-  if (shape->states == 0)
-    return layout;
   layout.slices = (x->shape[1] / heads + shape->columns - 1) / shape->columns;
   layout.chunks = (width + shape->rows - 1) / shape->rows;
   layout.parts = heads / call->attributes.count * layout.slices;

@@ -165,9 +165,6 @@ qm_cuda_draw_noise (QmCudaContext *context,
                 .site = attributes.site,
                 .threshold = qm_dropout_threshold (attributes.dropout) };
 
-  if (batch > 65535)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "more than 65535 images at once");
   draw_kernel<<<dim3 (qm_blocks ((work.each + 3) / 4, threads),
                       (unsigned) batch),
                 threads, 0, stream>>> (work);

@@ -279,11 +279,6 @@ start (QmCudaContext *context,
   dim3 grid ((unsigned) (in.heads * in.slices), (unsigned) in.sequences);
   cudaError_t code;
 
-  if (bytes > context->shared_bytes || in.sequences > 65535)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "%s: %d states of a head or %lld sequences are more "
-                         "than this GPU has a kernel for",
-                         qm_op_name (call->op), in.n, (long long) in.sequences);
   code =
       cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                             (int) bytes);
@@ -333,11 +328,6 @@ dispatch (const F &run,
           const QmOpCall *call,
           QmError *error)
 {
-  if (shape.states == 0)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "%s: a head has more than the 256 states that there "
-                         "are kernels for",
-                         qm_op_name (call->op));
   if (shape.type == QM_TYPE_F16)
     return dispatch_as<__half> (run, shape, context, stream, call, error);
   if (shape.type == QM_TYPE_BF16)

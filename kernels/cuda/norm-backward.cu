@@ -599,8 +599,8 @@ joins (const QmCudaContext *context, int64_t columns)
   return (columns > 512 && columns <= 1024) || can_stream (context, columns);
 }
 
-/* Longer rows than these do not fit the registers of a block. */
-const int64_t most_columns = 1024 * 4 * QM_GROUP;
+static_assert (1024 * 4 * QM_GROUP == QM_CUDA_NORM_COLUMNS,
+               "longer rows do not fit the registers of a block");
 
 bool
 is_whole (const QmOpCall *call)
@@ -685,10 +685,6 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
   QmStatus status;
   unsigned parts;
 
-  if (columns > most_columns)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "layer_norm_backward: rows of more than %lld elements",
-                         (long long) most_columns);
   for (int i = 0; i < 4; i++)
     norm.parts[i] =
         (float *) call->workspace + i * QM_CUDA_NORM_PARTS * columns;

@@ -4,6 +4,7 @@
  * it is read once and written once. */
 
 #include "kernels/cuda/copied-rows.cuh"
+#include "kernels/cuda/cuda-limits.h"
 #include "kernels/cuda/norm-heads.cuh"
 
 namespace
@@ -513,8 +514,8 @@ launch_whole (const QmCudaContext *context,
 
 } /* namespace */
 
-/* Longer rows than these do not fit the registers of a block. */
-static const int64_t most_columns = 1024 * 4 * QM_GROUP;
+static_assert (1024 * 4 * QM_GROUP == QM_CUDA_NORM_COLUMNS,
+               "longer rows do not fit the registers of a block");
 
 QmStatus
 qm_cuda_layer_norm (QmCudaContext *context,
@@ -555,10 +556,6 @@ qm_cuda_layer_norm (QmCudaContext *context,
 
   for (int i = 0; i <= 6; i++)
     whole = whole && qm_cuda_vectors (&in[i], QM_GROUP);
-  if (in[0].shape[1] > most_columns)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "layer_norm: rows of more than %lld elements",
-                         (long long) most_columns);
   if (whole)
     launch_whole (context, stream, norm);
   else if (norm.columns <= 1024)

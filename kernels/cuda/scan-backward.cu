@@ -17,7 +17,6 @@ namespace qm_scan
 namespace
 {
 
-constexpr int slab = 8; /* states that are summed over warps at once */
 constexpr int warps = threads / 32;
 constexpr int parts = 4 * 32 + 4;       /* of a warp: sums of a state */
 constexpr int rate_step = channels + 4; /* sums of a lane for the rates */
@@ -37,26 +36,30 @@ struct Backward
 struct Shared
 {
   float *b_and_c, *rates, *before, *carry, *da; /* the last four [n, channels],
-                                                   `before` for both stages */
+                                                   `before` of each stage */
   float *lane_da; /* [slab, lanes of a channel, channels] */
   float *sums;    /* [warps, slab, parts] */
 };
 
+/* Floats of shared memory behind the tiles, where `slab` states are summed over
+ * warps at once. */
+template <int slab>
 __host__ __device__ constexpr int
-floats (int n)
+floats (int n, int stages)
 {
-  return Slab<slab>::size + 5 * n * channels + slab * 8 * rate_step
+  return Slab<slab>::size + (3 + stages) * n * channels + slab * 8 * rate_step
          + warps * slab * parts;
 }
 
+template <int slab>
 __device__ __forceinline__ Shared
-divide (float *memory, int n)
+divide (float *memory, int n, int stages)
 {
   Shared shared = { memory };
 
   shared.rates = shared.b_and_c + Slab<slab>::size;
   shared.before = shared.rates + n * channels;
-  shared.carry = shared.before + 2 * n * channels;
+  shared.carry = shared.before + stages * n * channels;
   shared.da = shared.carry + n * channels;
   shared.lane_da = shared.da + n * channels;
   shared.sums = shared.lane_da + slab * 8 * rate_step;
@@ -180,7 +183,7 @@ gradient_after (float sum, float whole, float &carry)
 
 /* One state; gives the lane's share of the gradient of its rate, and in `sum`
  * the warp's of b and c. */
-template <bool exact>
+template <bool exact, int slab>
 __device__ __forceinline__ float
 step_back (float rate,
            float before,
@@ -287,13 +290,17 @@ stage_all (const Backward &scan,
   __pipeline_commit ();
 }
 
-/* Adds the sums of the warps for a slab of states, and those of the lanes. */
+/* Adds the sums of the warps for a slab of states, and those of the lanes: a
+ * thread one sum of each kind, or, of less than eight states, none. */
+template <int slab>
 __device__ __forceinline__ void
 add_slab (const Backward &scan,
           const Shared &shared,
           const Place &place,
           int state)
 {
+  static_assert (slab <= 8 && 8 * channels == threads && 8 * 32 == threads,
+                 "every sum has a thread");
   int n = (int) threadIdx.x % slab, from = (int) threadIdx.x / slab;
   int64_t row = from % 4 * 16 + from / 4;
   float *to = scan.columns
@@ -301,9 +308,10 @@ add_slab (const Backward &scan,
                  * 2 * scan.in.n)
               + state + n;
   float4 sum = {};
+  bool mine = slab == 8 || from < 32;
 
 #pragma unroll
-  for (int warp = 0; warp < warps; warp++)
+  for (int warp = 0; mine && warp < warps; warp++)
     {
       float4 x =
           *(const float4 *) &shared.sums[(warp * slab + n) * parts + from * 4];
@@ -313,18 +321,18 @@ add_slab (const Backward &scan,
       sum.z += x.z;
       sum.w += x.w;
     }
-  if (state + n < scan.in.n && row < place.count)
+  if (mine && state + n < scan.in.n && row < place.count)
     {
       to[0] = sum.x;
       to[scan.in.n] = sum.z;
     }
-  if (state + n < scan.in.n && row + steps < place.count)
+  if (mine && state + n < scan.in.n && row + steps < place.count)
     {
       to[2 * steps * scan.in.n] = sum.y;
       to[(2 * steps + 1) * scan.in.n] = sum.w;
     }
   n = (int) threadIdx.x / channels;
-  if (state + n < scan.in.n)
+  if ((slab == 8 || n < slab) && state + n < scan.in.n)
     {
       const float *lanes =
           shared.lane_da + n * 8 * rate_step + (int) threadIdx.x % channels;
@@ -335,9 +343,6 @@ add_slab (const Backward &scan,
       shared.da[state * channels + (int) threadIdx.x] += da;
     }
 }
-
-static_assert (slab * channels == threads && slab * 32 == threads,
-               "every thread adds one sum of each kind");
 
 /* The sum over the eight lanes of a channel. */
 __device__ __forceinline__ float
@@ -420,7 +425,7 @@ begin_rows (const Backward &scan,
 
 /* All states of a tile; `next` brings b and c, and at the end those of the tile
  * before. */
-template <bool exact>
+template <bool exact, int slab>
 __device__ __forceinline__ void
 back_states (const Backward &scan,
              const Shared &shared,
@@ -446,10 +451,9 @@ back_states (const Backward &scan,
         {
           int at = (state + k) * channels + mine;
           float carry = shared.carry[at], sum[4];
-          float da =
-              step_back<exact> (shared.rates[at], before[at], carry,
-                                shared.b_and_c + k * pitch + index / 4 * steps,
-                                lane, sum);
+          float da = step_back<exact, slab> (
+              shared.rates[at], before[at], carry,
+              shared.b_and_c + k * pitch + index / 4 * steps, lane, sum);
 
           __syncwarp ();
           if (index < 4)
@@ -459,7 +463,7 @@ back_states (const Backward &scan,
               make_float4 (sum[0], sum[1], sum[2], sum[3]);
         }
       __syncthreads ();
-      add_slab (scan, shared, place, state);
+      add_slab<slab> (scan, shared, place, state);
       next.put (in, shared.b_and_c);
       __syncthreads ();
     }
@@ -495,7 +499,7 @@ write_sums (const Backward &scan,
     }
 }
 
-template <class S, bool exact>
+template <class S, bool exact, int slab>
 __global__ void
 __launch_bounds__ (threads, 2)
     backward_kernel (const __grid_constant__ Backward scan)
@@ -504,7 +508,8 @@ __launch_bounds__ (threads, 2)
   constexpr int size = Tile<S>::size;
   const Inputs &in = scan.in;
   S *tiles = (S *) memory;
-  Shared shared = divide ((float *) (tiles + scan.stages * 4 * size), in.n);
+  Shared shared = divide<slab> ((float *) (tiles + scan.stages * 4 * size),
+                                in.n, scan.stages);
   int first = (int) blockIdx.x * channels;
   int mine = (int) threadIdx.x / 32 * 4 + (int) threadIdx.x % 4;
   bool inside = first + mine < in.columns;
@@ -517,7 +522,8 @@ __launch_bounds__ (threads, 2)
   for (int i = (int) threadIdx.x; i < in.n * channels; i += threads)
     {
       shared.carry[i] = shared.da[i] = 0;
-      shared.before[i] = shared.before[in.n * channels + i] = 0;
+      for (int stage = 0; stage < scan.stages; stage++)
+        shared.before[stage * in.n * channels + i] = 0;
     }
   __syncthreads ();
   for (int64_t index = scan.tiles; index-- > 0;)
@@ -542,7 +548,7 @@ __launch_bounds__ (threads, 2)
                    shared.before + (1 - stage) * in.n * channels,
                    Place (scan, index - 1), first);
       begin_rows (scan, u, lane, mine, place.count, bias);
-      back_states<exact> (scan, shared, before, place, next, mine, lane);
+      back_states<exact, slab> (scan, shared, before, place, next, mine, lane);
       finish_rows (scan, u, lane, mine, place.count, skip, bias, dskip, dbias);
       __syncthreads ();
       unstage (u, scan.du, place.row, place.count, first, in.columns,
@@ -611,27 +617,29 @@ add_sums (cudaStream_t stream,
   return qm_cuda_launched (call, error);
 }
 
-template <class S, bool exact>
-QmStatus
-launch (QmCudaContext *context,
-        cudaStream_t stream,
-        const QmOpCall *call,
-        Backward &scan,
-        QmError *error)
+/* Bytes of shared memory, with `stages` tiles of each tensor. */
+template <class S, int slab>
+constexpr size_t
+shared_bytes (int n, int stages)
 {
-  auto kernel = backward_kernel<S, exact>;
-  size_t tile = 4 * sizeof (S) * Tile<S>::size;
-  size_t bytes = sizeof (float) * (size_t) floats (scan.in.n) + tile;
+  return sizeof (float) * (size_t) floats<slab> (n, stages)
+         + (size_t) stages * 4 * sizeof (S) * Tile<S>::size;
+}
+
+template <class S, bool exact, int slab>
+QmStatus
+launch_slabs (QmCudaContext *context,
+              cudaStream_t stream,
+              const QmOpCall *call,
+              Backward &scan,
+              QmError *error)
+{
+  auto kernel = backward_kernel<S, exact, slab>;
+  size_t bytes = shared_bytes<S, slab> (scan.in.n, 2);
   cudaError_t code;
 
-  if (bytes > context->shared_bytes || scan.sequences > 65535)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "%s: %d states of a channel or %lld sequences are "
-                         "more than this GPU has a kernel for",
-                         qm_op_name (call->op), scan.in.n,
-                         (long long) scan.sequences);
-  scan.stages = bytes + tile <= context->shared_bytes ? 2 : 1;
-  bytes += (size_t) (scan.stages - 1) * tile;
+  scan.stages = bytes <= context->shared_bytes ? 2 : 1;
+  bytes = shared_bytes<S, slab> (scan.in.n, scan.stages);
   code =
       cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                             (int) bytes);
@@ -640,6 +648,27 @@ launch (QmCudaContext *context,
   kernel<<<dim3 ((unsigned) scan.groups, (unsigned) scan.sequences), threads,
            bytes, stream>>> (scan);
   return add_sums (stream, call, scan, error);
+}
+
+/* Eight states at a time, or four where a block has too little memory. */
+template <class S, bool exact>
+QmStatus
+launch (QmCudaContext *context,
+        cudaStream_t stream,
+        const QmOpCall *call,
+        Backward &scan,
+        QmError *error)
+{
+  static_assert (shared_bytes<S, 4> (qm_cuda_scan_states (75), 1)
+                         <= (size_t) qm_cuda_shared_limit (75)
+                     && shared_bytes<S, 4> (qm_cuda_scan_states (86), 1)
+                            <= (size_t) qm_cuda_shared_limit (86)
+                     && shared_bytes<S, 4> (qm_cuda_scan_states (80), 1)
+                            <= (size_t) qm_cuda_shared_limit (80),
+                 "a block has so much");
+  return shared_bytes<S, 8> (scan.in.n, 1) <= context->shared_bytes
+             ? launch_slabs<S, exact, 8> (context, stream, call, scan, error)
+             : launch_slabs<S, exact, 4> (context, stream, call, scan, error);
 }
 
 states_backward::Rows
@@ -668,7 +697,6 @@ takes_states (const Backward &scan, const QmOpCall *call)
       return false;
   return scan.in.n == states_backward::n && scan.in.columns % 8 == 0
          && (scan.in.width <= rows || rows % scan.chunk == 0)
-         && scan.sequences <= 65535
          && scan.sequences * scan.in.width <= INT32_MAX;
 }
 

@@ -27,6 +27,14 @@ floats (int n)
   return Slab<slab>::size + 3 * n * channels;
 }
 
+/* Bytes of it in all. */
+template <class S>
+constexpr size_t
+shared_bytes (int n)
+{
+  return 6 * sizeof (S) * Tile<S>::size + sizeof (float) * (size_t) floats (n);
+}
+
 /* Where a lane keeps states, if that is not where its tile begins. */
 struct Keep
 {
@@ -248,19 +256,20 @@ launch (QmCudaContext *context,
 {
   bool every = scan.chunk != rows && (scan.chunks > 1 || scan.in.width > rows);
   auto kernel = every ? scan_kernel<S, true> : scan_kernel<S, false>;
-  size_t bytes = 6 * sizeof (S) * Tile<S>::size
-                 + sizeof (float) * (size_t) floats (scan.in.n);
+  size_t bytes = shared_bytes<S> (scan.in.n);
+
+  static_assert (shared_bytes<S> (qm_cuda_scan_states (75))
+                         <= (size_t) qm_cuda_shared_limit (75)
+                     && shared_bytes<S> (qm_cuda_scan_states (86))
+                            <= (size_t) qm_cuda_shared_limit (86)
+                     && shared_bytes<S> (qm_cuda_scan_states (80))
+                            <= (size_t) qm_cuda_shared_limit (80),
+                 "a block has so much");
 
   dim3 grid ((unsigned) ((scan.in.columns + channels - 1) / channels),
              (unsigned) scan.sequences);
   cudaError_t code;
 
-  if (bytes > context->shared_bytes || scan.sequences > 65535)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "%s: %d states of a channel or %lld sequences are "
-                         "more than this GPU has a kernel for",
-                         qm_op_name (call->op), scan.in.n,
-                         (long long) scan.sequences);
   code =
       cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                             (int) bytes);
@@ -276,9 +285,8 @@ takes_states (const Forward &scan, const QmTensor *in)
 {
   return scan.in.vectors && in[0].type != QM_TYPE_F32 && scan.in.n == states::n
          && scan.in.columns % states::at_once == 0
-         && scan.chunk % states::lanes == 0 && scan.sequences <= 65535
-         && in[3].type == in[0].type && in[4].type == in[0].type
-         && qm_cuda_vectors (&in[3], states::each)
+         && scan.chunk % states::lanes == 0 && in[3].type == in[0].type
+         && in[4].type == in[0].type && qm_cuda_vectors (&in[3], states::each)
          && qm_cuda_vectors (&in[4], states::each);
 }
 

@@ -16,6 +16,7 @@
 #define QM_KERNELS_CUDA_SCAN_CUH
 
 #include "kernels/cuda/activation.cuh"
+#include "kernels/cuda/cuda-limits.h"
 #include "kernels/cuda/cuda-workspace.h"
 
 #include <cuda_pipeline.h>

@@ -4,6 +4,7 @@
  * odd length begin anywhere; groups begin where memory is aligned, and the
  * first and the last of a row may belong to it only in part. */
 
+#include "kernels/cuda/cuda-limits.h"
 #include "kernels/cuda/cuda-rows.cuh"
 
 namespace
@@ -171,8 +172,8 @@ launch (const QmCudaContext *context,
       softmax);
 }
 
-/* Longer rows do not fit the registers of a block. */
-const int64_t most_columns = 1024 * 4 * QM_GROUP - QM_GROUP;
+static_assert (1024 * 4 * QM_GROUP - QM_GROUP == QM_CUDA_SOFTMAX_COLUMNS,
+               "longer rows do not fit the registers of a block");
 
 QmStatus
 run (const QmCudaContext *context,
@@ -199,10 +200,6 @@ run (const QmCudaContext *context,
   softmax.aligned = (uintptr_t) softmax.x.data % 16 == 0
                     && (uintptr_t) softmax.p.data % 16 == 0
                     && (uintptr_t) softmax.out.data % 16 == 0;
-  if (n > most_columns)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "%s: rows of more than %lld elements",
-                         qm_op_name (call->op), (long long) most_columns);
   if (room <= 256)
     launch<32, 1> (context, stream, softmax);
   else if (room <= 512)
