@@ -48,6 +48,8 @@ static const QmField fields[] = {
   QM_SHARE (attention_dropout, "attention_dropout", 0),
   QM_NUMBER (initializer_range, "initializer_range", 0, 10, 0.02),
   QM_NUMBER (query_scalar, "query_pre_attn_scalar", 0, 1e9, 0, QM_APART),
+  QM_NUMBER (
+      logit_cap, "final_logit_softcapping", 1e-3, 1e6, 0, QM_OPTIONAL_APART),
   QM_ROPE_ROWS ("rope_", llama.rope),
   QM_ROPE_ROWS ("local_rope_", llama.local_rope),
   QM_FUNCTION (activation, "hidden_act", QM_ACTIVATION_SILU, QM_APART),
@@ -77,6 +79,7 @@ static const QmField fields[] = {
 
 static const char *const nullable[] = { "cache_implementation",
                                         "clip_qkv",
+                                        "final_logit_softcapping",
                                         "head_dim",
                                         "layer_types",
                                         "max_window_layers",
@@ -275,9 +278,12 @@ read_switches (QmJsonObject *object,
   if (traits->mlp_bias)
     config->mlp_bias = qm_json_boolean_or (object, "mlp_bias", false);
   config->query_scalar = (double) config->head_size;
-  if (gemma)
-    config->query_scalar =
-        qm_json_number_or (object, "query_pre_attn_scalar", 1e-6, 1e9, 256);
+  if (!gemma)
+    return;
+  config->query_scalar =
+      qm_json_number_or (object, "query_pre_attn_scalar", 1e-6, 1e9, 256);
+  config->logit_cap =
+      qm_json_number_or (object, "final_logit_softcapping", 1e-3, 1e6, 0);
 }
 
 static void
@@ -360,6 +366,10 @@ write_llama (json_t *object, const QmModelConfig *model)
   if (gemma)
     json_object_set_new (object, "query_pre_attn_scalar",
                          json_real (config->query_scalar));
+  if (gemma)
+    json_object_set_new (object, "final_logit_softcapping",
+                         config->logit_cap > 0 ? json_real (config->logit_cap)
+                                               : json_null ());
   if (traits.attention_bias)
     json_object_set_new (object, "attention_bias",
                          json_boolean (config->attention_bias));

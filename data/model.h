@@ -237,6 +237,8 @@ typedef struct QmLlamaConfig
   int64_t window;       /* tokens that a layer with a window sees; 0: none */
   double norm_eps, attention_dropout, initializer_range;
   double query_scalar; /* scores are divided by its square root */
+  double logit_cap;    /* logits are this times tanh of their share of it; 0:
+                          they are what they are */
   QmRope rope;         /* of layers without a window */
   QmRope local_rope;   /* of those with */
   QmActivation activation;

@@ -259,6 +259,7 @@ main (int argc, char **argv)
                                         "olmo3",
                                         "smollm3",
                                         "gemma3",
+                                        "gemma3-capped",
                                         "gpt2",
                                         "gpt2-relu2",
                                         "gpt2-scaled",

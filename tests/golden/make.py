@@ -677,6 +677,11 @@ MODELS = {
         sliding_window=6, layer_types=["sliding_attention", "full_attention"],
         pad_token_id=3, rope_theta=1000.0, rope_local_base_freq=50.0,
         rope_scaling=dict(rope_type="linear", factor=8.0)),
+    # Logits that its last step keeps well below what they are.
+    "gemma3-capped": llama_like(
+        "gemma3", 2, 1, hidden_size=8, intermediate_size=10, vocab_size=13,
+        head_dim=6, sliding_window=6, attention_bias=True,
+        tie_word_embeddings=False, final_logit_softcapping=0.75),
     # Experts that are chosen by few tokens, or by none.
     "olmoe": llama_like(
         "olmoe", 3, 3, num_experts=4, num_experts_per_tok=2,
