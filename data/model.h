@@ -508,7 +508,8 @@ typedef struct QmRecipe
   double max_grad_norm; /* 0: gradients are not clipped */
   double dropout;       /* of hidden states; NaN: as the configuration says */
   double z_loss; /* times log(sum of exp(logits))^2, added to the loss of every
-                    label that counts (PaLM, Chowdhery et al. 2022); 0: none */
+                    label that counts (PaLM, Chowdhery et al. 2022); 0: none,
+                    as it has to be where a loss has no such logits */
   double ema_decay; /* of an average of all weights in fp32, which every update
                        makes ema_decay x itself + (1 - ema_decay) x the weights,
                        from those of the beginning on; 0: there is none */
@@ -581,6 +582,9 @@ int64_t qm_model_positions (const QmModelConfig *config);
 /* Whether a model learns from a teacher, which is the average of its weights
  * that the recipe has. */
 bool qm_model_has_teacher (const QmModelConfig *config);
+
+/* Whether its loss is of words or classes, whose logits a z-loss is of. */
+bool qm_model_has_z_loss (const QmModelConfig *config);
 
 /* Whether attention over so many tokens is given a mask where PyTorch compiles
  * the model of Transformers: create_causal_mask() and

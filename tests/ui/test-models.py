@@ -23,6 +23,10 @@ CONFIG = {
 LARGE = dict(CONFIG, hidden_size=4096, num_attention_heads=32,
              num_hidden_layers=32, intermediate_size=16384)
 
+MAE = {
+    "model_type": "vit_mae", "hidden_size": 192, "num_hidden_layers": 2,
+    "num_attention_heads": 3, "intermediate_size": 768}
+
 CALIBRATION = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                            os.pardir, os.pardir, "data", "calibration.csv")
 
@@ -172,6 +176,20 @@ class ModelsTest(ModelsCase):
                          {"optimizer": "muon", "muon_learning_rate": 0.02,
                           "muon_momentum": 0.95, "muon_weight_decay": 0,
                           "muon_scale": "jordan"})
+
+    def test_z_loss(self):
+        """It is asked for where a loss has logits, and not where it has none."""
+        editor = self.make_model()
+        editor.tab_to("list item", "More of the optimizer")
+        driver.press_keys("space")
+        self.field(editor, "Z-loss")
+        editor.find("push button", "Cancel").press()
+        driver.wait_for(lambda: not self.root.all(None, "Own Model"), "the end")
+        editor = self.open_config(self.write("mae.json", MAE))
+        editor.tab_to("list item", "More of the optimizer")
+        driver.press_keys("space")
+        self.field(editor, "Average of weights")
+        self.assertFalse(editor.all("text", "Z-loss"))
 
     def test_unsupported_is_named(self):
         editor = self.open_config(self.write("t5.json",

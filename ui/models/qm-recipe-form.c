@@ -145,6 +145,8 @@ name_fields (QmRecipeForm *self)
   adw_combo_row_set_selected (self->unit_row, MIN (chosen, LENGTH_SAMPLES));
   gtk_widget_set_visible (GTK_WIDGET (self->rows[FIELD_DROPOUT]),
                           qm_family_has_dropout (self->config.family));
+  gtk_widget_set_visible (GTK_WIDGET (self->rows[FIELD_Z_LOSS]),
+                          qm_model_has_z_loss (&self->config));
 }
 
 void
@@ -277,6 +279,8 @@ qm_recipe_form_read (QmRecipeForm *self,
              && good;
   if (!qm_family_has_dropout (self->config.family))
     recipe->dropout = NAN;
+  if (!qm_model_has_z_loss (&self->config))
+    recipe->z_loss = 0;
   if (good && qm_model_apply_recipe (config, recipe, "", &error) != QM_OK)
     {
       g_autofree char *problem = describe_refusal (self, &error);
