@@ -245,11 +245,14 @@ read_ropes (QmJsonObject *object,
         config->local_rope.theta =
             qm_json_number_or (object, "rope_local_base_freq", 1.0001, 1e12,
                                traits->local_theta);
-      /* Transformers 4 has it for all layers, and 5 for some. */
+      /* To 4 it is of all layers, to 5 of those that see everything.  Where
+       * nothing is said there, it is what 5 has: 4 has 10000. */
       else if (config->rope.theta < traits->theta
                || config->rope.theta > traits->theta)
         qm_json_fail (object, "rope_theta", QM_STATUS_UNSUPPORTED,
-                      "only %.10g is supported outside of rope_parameters",
+                      "is of all layers to Transformers 4, and to 5 of those "
+                      "without a window, the others having %.10g; write "
+                      "rope_parameters instead",
                       traits->theta);
       read_ropes_by_type (object, config);
       return;
@@ -323,9 +326,11 @@ static void
 write_ropes (json_t *object, QmFamily family, const QmLlamaConfig *config)
 {
   bool by_type = family == QM_FAMILY_OLMO3 || family == QM_FAMILY_GEMMA3_TEXT;
+  const QmRope told = { .theta = traits_of (family).theta, .amplitude = 1 };
   bool plain = config->local_rope.kind == QM_ROPE_DEFAULT
                && (family != QM_FAMILY_OLMO3
-                   || qm_rope_is_same (&config->rope, &config->local_rope));
+                   || (qm_rope_is_same (&config->rope, &told)
+                       && qm_rope_is_same (&config->local_rope, &told)));
   json_t *both;
 
   if (by_type && !plain)

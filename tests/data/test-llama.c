@@ -107,6 +107,10 @@ test_llama_fields (void)
   CHECK_INT (config.norms, QM_NORMS_AFTER);
   CHECK_INT (config.pad_token_id, 1);
   CHECK_NEAR (config.norm_eps, 1e-5, 0);
+  /* Where nothing is said, as 5 has it; what is written says it. */
+  CHECK_NEAR (parse_llama ("{" OTHER ("olmo3") "}").rope.theta, 500000, 0);
+  CHECK_NEAR (parse_llama ("{" OTHER ("olmo3") "}").local_rope.theta, 500000,
+              0);
   config = parse_llama ("{" OTHER (
       "gemma3_text") ", \"rope_scaling\":"
                      "{\"rope_type\": \"linear\", \"factor\": 8.0}}");
@@ -187,7 +191,9 @@ static const Refused refused[] = {
   { "{" OTHER ("mistral") ",\n \"attention_bias\": true}",
     QM_STATUS_UNSUPPORTED, 2, 2, "attention_bias: unsupported field" },
   { "{" OTHER ("olmo3") ",\n \"rope_theta\": 10000}", QM_STATUS_UNSUPPORTED, 2,
-    2, "rope_theta: only 500000 is supported outside of rope_parameters" },
+    2,
+    "rope_theta: is of all layers to Transformers 4, and to 5 of those without "
+    "a window, the others having 500000; write rope_parameters instead" },
   { "{" OTHER ("olmo3") ",\n \"sliding_window\": null}", QM_STATUS_UNSUPPORTED,
     2, 2, "sliding_window: layers slide, but" },
   { "{" OTHER ("olmo3") ",\n \"rope_parameters\": {\n\"factor\": 2}}",
@@ -211,6 +217,12 @@ main (void)
   test_llama_written ("{" OTHER ("gemma3_text") "}");
   test_llama_written (
       "{" OTHER ("gemma3_text") ", \"final_logit_softcapping\": 30.0}");
+  test_llama_written ("{" OTHER ("olmo3") "}");
+  test_llama_written ("{" OTHER (
+      "olmo3") ", \"rope_parameters\": {\"full_attention\":"
+               "{\"rope_type\": \"default\", \"rope_theta\": 10000},"
+               "\"sliding_attention\":"
+               "{\"rope_type\": \"default\", \"rope_theta\": 10000}}}");
   check_refused (refused, sizeof refused / sizeof refused[0]);
   return check_report ();
 }
