@@ -204,6 +204,20 @@ read_heads (QmJsonObject *object,
                   (long long) config->head_size);
 }
 
+/* The older name of the kind, which Transformers 4 refuses for these models,
+ * and 5 leaves out. */
+static void
+refuse_old_kind (QmJsonObject *object)
+{
+  const json_t *scaling = json_object_get (object->json, "rope_scaling");
+
+  if (json_object_get (scaling, "type") != NULL
+      && json_object_get (scaling, "rope_type") == NULL)
+    qm_json_fail (object, "rope_scaling", QM_STATUS_UNSUPPORTED,
+                  "has a type, which Transformers does not read where ropes "
+                  "are by type of layer; write rope_type");
+}
+
 /* Of Transformers 5, OLMo 3 and Gemma 3 have one object for each type of layer;
  * what 4 calls rope_scaling is of those that see everything alone. */
 static void
@@ -214,6 +228,7 @@ read_ropes_by_type (QmJsonObject *object, QmLlamaConfig *config)
                                              "sliding_attention", NULL };
   QmJsonObject ropes;
 
+  refuse_old_kind (object);
   qm_rope_read (object, "rope_scaling", config->max_positions, false,
                 &config->rope);
   if (!qm_json_has (object, "rope_parameters"))

@@ -55,6 +55,16 @@ test_llama_layers (void)
       5, 6, 6 },
     { "{" OTHER ("gemma3_text") ", \"sliding_window_pattern\": 2}", 4096, 5,
       0 },
+    { "{" OTHER ("gemma3_text") ", \"_sliding_window_pattern\": 6}", 4096, 15,
+      0 },
+    { "{" OTHER ("gemma3_text") ", \"_sliding_window_pattern\": 2,"
+                                "\"sliding_window_pattern\": 2}",
+      4096, 5, 0 },
+    { "{" OTHER ("gemma3_text") ", \"_sliding_window_pattern\": 6,"
+                                "\"layer_types\": [\"sliding_attention\","
+                                "\"full_attention\", \"full_attention\","
+                                "\"full_attention\"]}",
+      4096, 1, 0 },
   };
 
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -119,6 +129,10 @@ test_llama_fields (void)
   CHECK_INT (config.rope.kind, QM_ROPE_LINEAR);
   CHECK_INT (config.local_rope.kind, QM_ROPE_DEFAULT);
   CHECK_NEAR (config.query_scalar, 256, 0);
+  config = parse_llama ("{" OTHER (
+      "gemma3_text") ", \"rope_scaling\": {\"rope_type\": \"linear\","
+                     "\"type\": \"linear\", \"factor\": 8.0}}");
+  CHECK_INT (config.rope.kind, QM_ROPE_LINEAR);
   CHECK_INT (config.activation, QM_ACTIVATION_GELU_TANH);
   CHECK_NEAR (config.logit_cap, 0, 0);
   config = parse_llama (
@@ -198,6 +212,15 @@ static const Refused refused[] = {
     2, 2, "sliding_window: layers slide, but" },
   { "{" OTHER ("olmo3") ",\n \"rope_parameters\": {\n\"factor\": 2}}",
     QM_STATUS_UNSUPPORTED, 3, 1, "rope_parameters.factor: unsupported field" },
+  { "{" OTHER ("gemma3_text") ",\n \"_sliding_window_pattern\": 2}",
+    QM_STATUS_UNSUPPORTED, 2, 2,
+    "_sliding_window_pattern: is not read by Transformers, to which it is 6" },
+  { "{" OTHER ("gemma3_text") ",\n \"rope_scaling\": {\"type\": \"linear\","
+                              "\"factor\": 2}}",
+    QM_STATUS_UNSUPPORTED, 2, 2, "rope_scaling: has a type, which" },
+  { "{" OTHER ("olmo3") ",\n \"rope_scaling\": {\"type\": \"linear\","
+                        "\"factor\": 2}}",
+    QM_STATUS_UNSUPPORTED, 2, 2, "rope_scaling: has a type, which" },
   { "{" OTHER ("gemma3_text") ",\n \"attn_logit_softcapping\": 50.0}",
     QM_STATUS_UNSUPPORTED, 2, 2, "attn_logit_softcapping: unsupported" },
   { "{" OTHER ("gemma3_text") ",\n \"final_logit_softcapping\": 0.0}",
