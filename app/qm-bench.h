@@ -222,6 +222,21 @@ json_t *qm_bench_json_setting (const QmPlanOptions *options,
 json_t *qm_bench_json_memory (const QmMemory *memory);
 json_t *qm_bench_json_plan (const QmPlan *plan);
 
+/* Samples of one pass, on all GPUs. */
+int64_t qm_bench_samples_of_pass (const QmPlanOptions *options);
+
+/* Of a model whose loss compares pairs, where the `samples` of a pass on all
+ * GPUs are not all of a step: adds them as "pairs_compared"; or prints a line,
+ * after `indent`.  Nothing of any other. */
+void qm_bench_json_pairs (json_t *object,
+                          const QmModelConfig *config,
+                          const QmRecipe *recipe,
+                          int64_t samples);
+void qm_bench_print_pairs (const char *indent,
+                           const QmModelConfig *config,
+                           const QmRecipe *recipe,
+                           int64_t samples);
+
 /* A model as a config.json of Hugging Face has it, and its recipe. */
 json_t *qm_bench_json_config (const QmModelConfig *config);
 json_t *qm_bench_json_recipe (const QmRecipe *recipe);

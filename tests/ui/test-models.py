@@ -286,6 +286,22 @@ class CalibratedTest(ModelsCase):
         self.assertNotEqual(before, after)
 
 
+    def test_pairs_of_a_pass(self):
+        """What a loss over pairs compares depends on what fits, and is told."""
+        tower = {"hidden_size": 512, "num_hidden_layers": 12,
+                 "num_attention_heads": 8, "intermediate_size": 2048}
+        editor = self.open_config(self.write("given/siglip.json", {
+            "model_type": "siglip",
+            "vision_config": {**tower, "image_size": 224, "patch_size": 16},
+            "text_config": tower}))
+        self.field(editor, "Batch size").type("65536")
+        editor.find("label", contains="The loss compares the ")
+        self.field(editor, "Batch size").type("1")
+        driver.wait_for(
+            lambda: not editor.all("label", contains="The loss compares the "),
+            "passes that are steps")
+
+
 class UncalibratedTest(ModelsCase):
     """With one from which nothing can be predicted."""
 
