@@ -92,6 +92,11 @@ test_llama_fields (void)
   CHECK_NEAR (config.rope.theta, 10000, 0);
   CHECK_NEAR (config.norm_eps, 1e-6, 0);
   CHECK (!config.attention_bias && config.tie_word_embeddings);
+  /* What SmolLM2's files have, and those that other trainers wrote. */
+  parse_llama ("{" LLAMA ", \"is_llama_config\": true,"
+               "\"rope_interleaved\": false, \"unsloth_fixed\": true,"
+               "\"unsloth_version\": \"2024.12\","
+               "\"_flash_attn_2_enabled\": true}");
   config = parse_llama ("{" LLAMA ", \"head_dim\": null,"
                         "\"num_key_value_heads\": 2, \"mlp_bias\": true,"
                         "\"rope_theta\": 500, \"rope_scaling\": {\"type\":"
