@@ -202,6 +202,13 @@ check_text (QmJsonObject *object,
     qm_json_fail (object, "sequence_length", QM_STATUS_INVALID,
                   "%lld is more than the model's %lld positions",
                   (long long) recipe->sequence_length, (long long) positions);
+  else if (recipe->sequence_length < 2
+           && qm_family_info (config->family)->objective
+                  == QM_OBJECTIVE_NEXT_TOKEN)
+    qm_json_fail (object, "sequence_length", QM_STATUS_INVALID,
+                  "a %s model learns to tell the next token, of which a single "
+                  "one has none",
+                  qm_family_name (config->family));
 }
 
 static void

@@ -418,6 +418,17 @@ test_apply (void)
   text.dropout = 0;
   CHECK (apply ("{" MAMBA "}", text, &config, &error) == QM_OK);
 
+  /* A token alone has no next one, and a loss of nothing. */
+  text.sequence_length = 2;
+  CHECK (apply ("{" NEOX "}", text, &config, &error) == QM_OK);
+  text.sequence_length = 1;
+  CHECK (apply ("{" NEOX "}", text, &config, &error) == QM_STATUS_INVALID);
+  CHECK_STRING (error.message,
+                "sequence_length: a gpt_neox model learns to tell the next "
+                "token, of which a single one has none");
+  CHECK (apply ("{" MAMBA "}", text, &config, &error) == QM_STATUS_INVALID);
+  CHECK (apply ("{" BERT "}", text, &config, &error) == QM_OK);
+
   text.sequence_length = 513;
   CHECK (apply ("{" BERT "}", text, &config, &error) == QM_STATUS_INVALID);
   CHECK_STRING (error.message, "sequence_length: 513 is more than the model's "

@@ -140,6 +140,7 @@ class ModelsTest(ModelsCase):
         for name, text, problem in (
                 ("Batch size", "1.5", "A whole number from 1 to 16,777,216"),
                 ("Batch size", "0", "A whole number from 1 to 16,777,216"),
+                ("Sequence length", "1", "A single token has no next one"),
                 ("Learning rate", "much", "A number from 0 to 1,000,000"),
                 ("Identifier", "Ü x", "Of a to z"),
                 ("Identifier", "pythia-1b", "It is that of “Pythia (1B)”"),
