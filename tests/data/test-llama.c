@@ -202,6 +202,8 @@ static const Refused refused[] = {
     "rope_scaling.rope_type: 'dynamic' is not supported; default, linear" },
   { "{" LLAMA ",\n \"rope_scaling\": {\n\"rope_type\": \"llama3\"}}",
     QM_STATUS_INVALID, 2, 2, "rope_scaling.factor: is missing" },
+  { "{" LLAMA ",\n \"rope_scaling\": {\"factor\": 4}}", QM_STATUS_INVALID, 2, 2,
+    "rope_scaling.rope_type: is missing" },
   { "{" LLAMA ",\n \"rope_parameters\": {\n\"partial_rotary_factor\": 0.5}}",
     QM_STATUS_UNSUPPORTED, 3, 1,
     "rope_parameters.partial_rotary_factor: only 1 is supported" },
