@@ -94,6 +94,63 @@ class RanksTest(unittest.TestCase):
                                      '--offload' in arguments)
                     self.assertGreater(result['step']['mean_s'], 0)
 
+    def test_plan_of_every_way(self):
+        """Each line is what a plan of its own says, on as many."""
+        def lines(*arguments):
+            done = self.run_bench('plan', '--gpu', 'rtx4090', '--methods',
+                                  'all', '--json', *arguments)
+            return [json.loads(line) for line in done.stdout.splitlines()]
+        options = ['--gpus', '4', '--host-memory', '64MiB']
+        ways = lines(*options)
+        self.assertEqual(len(ways), 23)
+        self.assertEqual({line['gpus'] for line in ways}, {4})
+        self.assertEqual({line['host_available_bytes'] for line in ways},
+                         {64 << 18})
+        for line in ways:
+            words = ['--settings', line['settings']]
+            words += ['--checkpoint'] if line['checkpointing'] else []
+            words += (['--offload' if line['offloading'] else '--sharding',
+                       line['sharding']]
+                      if line['sharding'] != 'none' else [])
+            alone = json.loads(self.run_bench(
+                'plan', '--gpu', 'rtx4090', '--json', *options,
+                *words).stdout)
+            # Of 12 samples each has 3.
+            self.assertEqual(alone['micro_batch'], 2)
+            self.assertTrue(alone['verified'])
+            for name in set(alone) - {'twice_bytes'}:
+                self.assertEqual(line[name], alone[name], (words, name))
+        self.assertEqual({line['verified'] for line in
+                          lines('--gpus', '3')}, {False})
+        # The host has room for one and not for the parts of four.
+        self.assertIn(False, {line['fits'] for line in lines(
+            '--gpus', '4', '--host-memory', '10MiB')})
+        self.assertEqual({line['fits'] for line in lines(
+            '--host-memory', '10MiB')}, {True})
+
+        text = self.run_bench('plan', '--gpu', 'rtx4090', '--methods', 'all',
+                              '--gpus', '3').stdout
+        self.assertIn('3 x GeForce RTX 4090, of each its 23.5 GiB, not '
+                      'verified\n', text)
+        self.assertRegex(text, r'\n  free-lunch, zero_2, offloading +micro')
+        text = self.run_bench('plan', '--memory', '1GiB', '--methods', 'all',
+                              '--gpus', '2').stdout
+        self.assertIn('2 x GPU, of each its 1.0 GiB\n', text)
+        said = self.run_bench('plan', '--gpu', 'rtx4090', '--methods', 'all',
+                              '--gpus', '17', status=2)
+        self.assertIn('--gpus is a number from 1 to 16', said.stderr)
+        said = self.run_bench('plan', '--gpu', 'rtx4090', '--methods', 'all',
+                              '--gpus', '4', '--sharding', 'fsdp_3', status=2)
+        self.assertIn('--sharding, --offload', said.stderr)
+
+    def test_plan_says_why_a_way_is_not_possible(self):
+        self.write('recipe.json', json.dumps(
+            RECIPE | dict(batch_size=12, optimizer='lamb')).encode())
+        text = self.run_bench('plan', '--memory', '1GiB', '--methods', 'all',
+                              '--gpus', '2').stdout
+        self.assertRegex(text, r'\n  free-lunch, zero_2, offloading: not '
+                         'possible: .*states of lamb')
+
     def test_plan(self):
         """What is shared takes its part, and all of it in all."""
         def plan(*arguments):
