@@ -139,6 +139,7 @@ describe_failure (const QmBenchSearch *search,
   const QmBenchSearched *model = &search->models[entry->model];
   json_t *object = qm_bench_json_setting (&entry->options, &model->recipe);
 
+  qm_bench_json_sums (object, &entry->options, &model->recipe);
   json_object_set_new (object, "memory_bytes",
                        qm_bench_json_memory (&entry->memory));
   json_object_set_new (object, "model", json_string (model->name));

@@ -222,6 +222,12 @@ json_t *qm_bench_json_setting (const QmPlanOptions *options,
 json_t *qm_bench_json_memory (const QmMemory *memory);
 json_t *qm_bench_json_plan (const QmPlan *plan);
 
+/* Adds "sums", the type in which this engine sums gradients over ranks, where
+ * there are several. */
+void qm_bench_json_sums (json_t *object,
+                         const QmPlanOptions *options,
+                         const QmRecipe *recipe);
+
 /* A model as a config.json of Hugging Face has it, and its recipe. */
 json_t *qm_bench_json_config (const QmModelConfig *config);
 json_t *qm_bench_json_recipe (const QmRecipe *recipe);

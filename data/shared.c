@@ -54,6 +54,7 @@ static const struct Field
   { "gpus", NULL },
   { "nodes", NULL },
   { "transport", NULL },
+  { "sums", NULL },
   { "gpu", NULL },
   { "device", device },
   { "provenance", NULL },

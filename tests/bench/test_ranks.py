@@ -79,8 +79,10 @@ class RanksTest(unittest.TestCase):
             result['step']['mean_s'],
             result['pass']['mean_s'] + result['last_pass']['mean_s']
             + result['update']['mean_s'], delta=1e-9)
+        self.assertEqual(result['sums'], 'fp32')
         alone = self.measure('--validate', '1')
         self.assertNotIn('gpus', alone)
+        self.assertNotIn('sums', alone)
         self.assertNotIn('ranks', alone)
 
     def test_every_way(self):
@@ -93,6 +95,20 @@ class RanksTest(unittest.TestCase):
                     self.assertEqual(result['offloading'],
                                      '--offload' in arguments)
                     self.assertGreater(result['step']['mean_s'], 0)
+                    self.assertEqual(result['sums'], 'fp32')
+
+    def test_sums(self):
+        """Gradients that are shared by every pass have the products' type."""
+        self.write('recipe.json', json.dumps(
+            RECIPE | dict(batch_size=12, precision='bf16')).encode())
+        for way in ('none', *WAYS):
+            result = self.measure('--gpus', '2', '--sharding', way)
+            sums = 'fp32' if way in ('none', 'zero_1') else 'bf16'
+            self.assertEqual(result['sums'], sums, way)
+            text = self.run_bench('run', '--device', 'cpu', '--micro-batch',
+                                  '2', '--gpus', '2', '--sharding', way).stdout
+            self.assertIn('  2 devices, through the memory of the host, sums '
+                          f'of gradients in {sums}\n', text)
 
     def test_plan_of_every_way(self):
         """Each line is what a plan of its own says, on as many."""

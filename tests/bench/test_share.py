@@ -51,6 +51,7 @@ class Share(unittest.TestCase):
         for line in measured:
             line['machine'] = {'id': HERE, 'gpus': [HERE]}
             line['host'] = 'secret-host'
+            line['sums'] = 'fp32'
         mine = dict(measured[0], model='/home/me/secret-project.json')
         other = dict(measured[1], model_key='0' * 16)
         missing = next(line for line in lines if line['status'] != 'measured')
@@ -79,6 +80,7 @@ class Share(unittest.TestCase):
         for line in results:
             self.assertTrue(line['time'].endswith('T00:00:00Z'))
             self.assertEqual(line['model'], 'pythia-1b')
+            self.assertEqual(line['sums'], 'fp32')
 
     def test_only_who_signs(self):
         out = self.folder / 'out.jsonl'
