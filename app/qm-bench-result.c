@@ -237,6 +237,7 @@ add_ranks (json_t *object, const QmBenchRun *run)
       object, "transport",
       json_string (qm_bench_transport (run->options, qm_communicator_transport (
                                                          run->communicator))));
+  qm_bench_json_trial (object, &run->trial);
   qm_bench_json_nodes (object, run->options);
 }
 
@@ -411,6 +412,7 @@ print_devices (const QmBenchRun *run)
   else
     printf ("  %d devices, %s, sums of gradients in %s\n", run->ranks, through,
             sums);
+  qm_bench_print_trial (&run->trial);
 }
 
 void

@@ -51,6 +51,7 @@ typedef struct QmBenchOptions
   const char *python, *format, *result, *link, *level, *speeds, *links;
   const char *between, *against, *load, *after, *take;
   const char *rendezvous;
+  const char *transport; /* of a worker, that a trial found */
   int64_t repeat, validate, steps, warm_up, seed, patience, line, loss_rows;
   int64_t n_nodes, node, wait; /* node: -1 where it is not given */
   QmBenchNodes nodes;          /* qm_bench_find_nodes() */

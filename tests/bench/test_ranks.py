@@ -257,6 +257,31 @@ class RanksTest(unittest.TestCase):
         two, = search('--gpus', '2', '--methods', 'free-lunch')
         self.assertFalse(any(entry['known'] for entry in two))
 
+    def test_worker_is_told_how(self):
+        """What a trial showed holds for the next worker of a search, too."""
+        path = self.path / 'results.jsonl'
+        self.run_bench('search', '--device', 'cpu', '--gpus', '2',
+                       '--results', str(path), '--methods', 'naive')
+        known = json.loads(path.read_text().splitlines()[0])
+        job = json.dumps(dict(
+            model_key=known['model_key'], settings='naive', checkpoint=False,
+            sharding='none', offload='none', micro_batch='2')) + '\n'
+
+        def worker(transport):
+            said = subprocess.run(
+                self.command('worker', '--device', 'cpu', '--gpus', '2',
+                             '--transport', transport), text=True, input=job,
+                capture_output=True, timeout=60).stdout.splitlines()
+            ready, last = json.loads(said[0]), json.loads(said[-1])
+            self.assertEqual(ready['event'], 'ready')
+            # CPUs have one way, and try none.
+            self.assertNotIn('transport', ready)
+            return last
+        result = worker('host')['result']
+        self.assertEqual(result['transport'], 'host')
+        self.assertNotIn('transport_trial', result)
+        self.assertIn('NCCL is for NVIDIA GPUs', worker('nccl')['message'])
+
     def test_cut(self):
         """What one pass shows to be slow is marked, and has no times."""
         path = self.path / 'results.jsonl'
