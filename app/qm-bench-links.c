@@ -54,6 +54,7 @@ typedef struct Links
   Rank all[QM_BENCH_MOST_RANKS];
   QmWorld *world;
   QmTransport transport;
+  QmTransportTrial trial;
   size_t most; /* bytes of an exchange at most */
   size_t sizes[N_SIZES];
   double seconds[QM_LINKS_OPS][N_SIZES];
@@ -116,7 +117,10 @@ time_all (void *data, int number, QmError *error)
                            wanted (links->options), &rank->communicator, error);
 
   if (status == QM_OK && number == 0)
-    links->transport = qm_communicator_transport (rank->communicator);
+    {
+      links->transport = qm_communicator_transport (rank->communicator);
+      links->trial = qm_communicator_trial (rank->communicator);
+    }
   for (int c = 0; c < QM_LINKS_OPS && status == QM_OK; c++)
     for (int i = 0; i < N_SIZES && status == QM_OK; i++)
       {
@@ -132,6 +136,7 @@ time_all (void *data, int number, QmError *error)
   return status;
 }
 
+/* The same way as all take. */
 static QmStatus
 time_pair (void *data, int number, QmError *error)
 {
@@ -141,8 +146,8 @@ time_pair (void *data, int number, QmError *error)
   size_t bytes = PAIR < links->most ? PAIR : links->most;
   double seconds = 0, least = 0;
   QmStatus status =
-      qm_communicator_new (links->world, number, rank->device,
-                           wanted (links->options), &rank->communicator, error);
+      qm_communicator_new (links->world, number, rank->device, links->transport,
+                           &rank->communicator, error);
 
   if (status == QM_OK)
     status =
@@ -431,6 +436,7 @@ print_links_json (const Links *links)
       json_object_set_new (object, "transport",
                            json_string (qm_bench_transport (links->options,
                                                             links->transport)));
+      qm_bench_json_trial (object, &links->trial);
       qm_bench_json_nodes (object, links->options);
       if (qm_bench_nodes (links->options) > 1)
         json_object_set_new (object, "gpus", json_integer (links->total));
@@ -484,6 +490,7 @@ print_collectives (const Links *links)
 {
   char cell[24];
 
+  qm_bench_print_trial (&links->trial);
   printf ("\nAll %d, %s: GB/s that each sends\n%10s", links->total,
           qm_bench_transport_words (links->options, links->transport), "");
   for (int c = 0; c < QM_LINKS_OPS; c++)

@@ -49,6 +49,12 @@ const char *qm_bench_transport (const QmBenchOptions *options,
 const char *qm_bench_transport_words (const QmBenchOptions *options,
                                       QmTransport transport);
 
+/* Adds "transport_trial", what both ways took, where they were tried. */
+void qm_bench_json_trial (json_t *object, const QmTransportTrial *trial);
+
+/* The same as a line to people; nothing where they were not. */
+void qm_bench_print_trial (const QmTransportTrial *trial);
+
 /* Adds "nodes", where there are several, and "nccl", the variables of NCCL that
  * the environment has, where there are any. */
 void qm_bench_json_nodes (json_t *object, const QmBenchOptions *options);

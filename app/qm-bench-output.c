@@ -285,11 +285,23 @@ qm_bench_json_memory (const QmMemory *memory)
   return bytes;
 }
 
+void
+qm_bench_json_sums (json_t *object,
+                    const QmPlanOptions *options,
+                    const QmRecipe *recipe)
+{
+  if (options->ranks > 1)
+    json_object_set_new (object, "sums",
+                         json_string (qm_precision_name (
+                             qm_plan_sums (options, recipe))));
+}
+
 json_t *
 qm_bench_json_plan (const QmPlan *plan)
 {
   json_t *object = qm_bench_json_setting (&plan->options, &plan->recipe);
 
+  qm_bench_json_sums (object, &plan->options, &plan->recipe);
   json_object_set_new (object, "memory_bytes",
                        qm_bench_json_memory (&plan->memory));
   if (qm_plan_loss_rows (plan) < qm_plan_all_rows (plan))

@@ -216,6 +216,7 @@ predict_way (const QmBenchWays *ways,
              Line *line,
              QmError *error)
 {
+  int machines = ways->places->machines > 1 ? ways->places->machines : 1;
   QmPlanOptions options = {
     .target = { QM_DEVICE_CUDA, exchange->speeds->architecture },
     .micro_batch = ways->micro_batch,
@@ -224,7 +225,7 @@ predict_way (const QmBenchWays *ways,
     .ranks = ways->gpus,
     .sharding = line->config.sharding,
     .offload = line->config.offload,
-    .host_bytes = ways->host_bytes / (uint64_t) ways->gpus,
+    .host_bytes = ways->host_bytes / (uint64_t) (ways->gpus / machines),
     .loss_rows = qm_level_loss_rows (ways->level->name)
   };
   QmStatus status = qm_way_find (&ways->model->config, &ways->model->recipe,

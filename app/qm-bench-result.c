@@ -237,6 +237,7 @@ add_ranks (json_t *object, const QmBenchRun *run)
       object, "transport",
       json_string (qm_bench_transport (run->options, qm_communicator_transport (
                                                          run->communicator))));
+  qm_bench_json_trial (object, &run->trial);
   qm_bench_json_nodes (object, run->options);
 }
 
@@ -398,15 +399,20 @@ print_profile (const QmMeasureResult *result)
 static void
 print_devices (const QmBenchRun *run)
 {
+  const QmPlan *plan = run->plan;
   const char *through =
       qm_bench_transport_words (run->options,
                                 qm_communicator_transport (run->communicator));
+  const char *sums =
+      qm_precision_name (qm_plan_sums (&plan->options, &plan->recipe));
 
   if (qm_bench_nodes (run->options) > 1)
-    printf ("  %d machines of %d, %s\n", qm_bench_nodes (run->options),
-            run->local, through);
+    printf ("  %d machines of %d, %s, sums of gradients in %s\n",
+            qm_bench_nodes (run->options), run->local, through, sums);
   else
-    printf ("  %d devices, %s\n", run->ranks, through);
+    printf ("  %d devices, %s, sums of gradients in %s\n", run->ranks, through,
+            sums);
+  qm_bench_print_trial (&run->trial);
 }
 
 void

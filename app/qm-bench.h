@@ -51,6 +51,7 @@ typedef struct QmBenchOptions
   const char *python, *format, *result, *link, *level, *speeds, *links;
   const char *between, *against, *load, *after, *take;
   const char *rendezvous;
+  const char *transport; /* of a worker, that a trial found */
   int64_t repeat, validate, steps, warm_up, seed, patience, line, loss_rows;
   int64_t n_nodes, node, wait; /* node: -1 where it is not given */
   QmBenchNodes nodes;          /* qm_bench_find_nodes() */
@@ -236,6 +237,12 @@ void qm_bench_print_pairs (const char *indent,
                            const QmModelConfig *config,
                            const QmRecipe *recipe,
                            int64_t samples);
+
+/* Adds "sums", the type in which this engine sums gradients over ranks, where
+ * there are several. */
+void qm_bench_json_sums (json_t *object,
+                         const QmPlanOptions *options,
+                         const QmRecipe *recipe);
 
 /* A model as a config.json of Hugging Face has it, and its recipe. */
 json_t *qm_bench_json_config (const QmModelConfig *config);

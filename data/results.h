@@ -70,7 +70,9 @@ typedef struct QmResult
                             one, and of older lines and of frameworks; that
                             of GPUs is of the key where it is not "nccl" and
                             takes longer */
-  const char *settings;  /* "naive", "free-lunch", or methods joined by '+' */
+  const char *sums; /* in which type several sum gradients up: "fp32", or that
+                       of `precision`; "" of one, and of older lines */
+  const char *settings; /* "naive", "free-lunch", or methods joined by '+' */
   bool checkpointing, offloading;
   const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3" */
   int64_t micro_batch;  /* of one GPU; 1 where it is infeasible */

@@ -27,6 +27,8 @@ static const char *const use[] = { "predicted_bytes", "used_bytes", "source",
                                    NULL };
 static const char *const energy[] = { "watts", "step_j", "training_kwh", NULL };
 
+static const char *const trial[] = { "bytes", "nccl_s", "host_s", NULL };
+
 /* What a line may have, in the order in which it has it. */
 static const struct Field
 {
@@ -54,6 +56,8 @@ static const struct Field
   { "gpus", NULL },
   { "nodes", NULL },
   { "transport", NULL },
+  { "transport_trial", trial },
+  { "sums", NULL },
   { "gpu", NULL },
   { "device", device },
   { "provenance", NULL },
