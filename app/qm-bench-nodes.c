@@ -334,6 +334,27 @@ qm_bench_transport_words (const QmBenchOptions *options, QmTransport transport)
                                         : "through the memory of the host";
 }
 
+QmResultPath
+qm_bench_path (const QmBenchOptions *options)
+{
+  QmResultPath path = options->no_peer ? QM_PATH_FORCED : QM_PATH_OWN;
+
+  for (char **one = environ; one != NULL && *one != NULL; one++)
+    {
+      size_t length = strcspn (*one, "=");
+      char name[64];
+      QmResultPath told;
+
+      if (strncmp (*one, "NCCL_", 5) != 0 || (*one)[length] != '='
+          || length >= sizeof name)
+        continue;
+      snprintf (name, sizeof name, "%.*s", (int) length, *one);
+      told = qm_result_variable_path (name, *one + length + 1);
+      path = told > path ? told : path;
+    }
+  return path;
+}
+
 void
 qm_bench_json_nodes (json_t *object, const QmBenchOptions *options)
 {
@@ -342,6 +363,8 @@ qm_bench_json_nodes (json_t *object, const QmBenchOptions *options)
   if (qm_bench_nodes (options) > 1)
     json_object_set_new (object, "nodes",
                          json_integer (qm_bench_nodes (options)));
+  if (options->no_peer)
+    json_object_set_new (object, "no_peer", json_true ());
   for (char **one = environ;
        one != NULL && *one != NULL && json_object_size (nccl) < MOST_VARIABLES;
        one++)

@@ -8,6 +8,7 @@
 
 #include "app/qm-bench.h"
 
+#include "data/results.h"
 #include "kernels/communicator.h"
 
 /* Seconds that the others are waited for, without --wait. */
@@ -49,8 +50,12 @@ const char *qm_bench_transport (const QmBenchOptions *options,
 const char *qm_bench_transport_words (const QmBenchOptions *options,
                                       QmTransport transport);
 
-/* Adds "nodes", where there are several, and "nccl", the variables of NCCL that
- * the environment has, where there are any. */
+/* What --no-peer and the variables of NCCL in the environment make of it. */
+QmResultPath qm_bench_path (const QmBenchOptions *options);
+
+/* Adds "nodes", where there are several, "no_peer", where that is asked for,
+ * and "nccl", the variables of NCCL that the environment has, where there are
+ * any. */
 void qm_bench_json_nodes (json_t *object, const QmBenchOptions *options);
 
 #endif

@@ -7,6 +7,7 @@
 #include "app/qm-bench-search.h"
 
 #include "data/datadir.h"
+#include "data/result-terms.h"
 #include "data/results-file.h"
 #include "data/shared.h"
 #include "engine/trained.h"
@@ -127,6 +128,8 @@ audit (Judged *judged,
 {
   const QmResult *r = judged->result;
   const QmModel *model = qm_catalog_model (catalog, r->model);
+  const QmGpu *gpu = qm_catalog_gpu (catalog, r->gpu);
+  QmAside aside = gpu != NULL ? qm_result_aside (r, gpu) : QM_ASIDE_NOT;
   char key[QM_MODEL_KEY_BYTES] = "";
   QmTrained trained;
 
@@ -139,6 +142,16 @@ audit (Judged *judged,
     }
   if (!is_consistent (judged, &model->recipe))
     return;
+  if (aside != QM_ASIDE_NOT)
+    {
+      judge (judged, VERDICT_UNKNOWN,
+             aside == QM_ASIDE_MACHINES
+                 ? "it is of %d machines, and nothing is advised by that"
+                 : "its %d GPUs exchanged in a slower way than theirs, and "
+                   "nothing is advised by that",
+             aside == QM_ASIDE_MACHINES ? r->nodes : r->gpus);
+      return;
+    }
   if (!qm_trained_of_result (r, catalog, &model->config, &model->recipe,
                              &trained))
     {

@@ -62,6 +62,38 @@ through_host (const QmResult *r)
              || strcmp (r->transport, "sockets") == 0);
 }
 
+/* What NCCL was told that it may not do. */
+static const struct
+{
+  const char *name;
+  const char *values[3]; /* that do so; none: all */
+  QmResultPath path;
+} variables[] = {
+  { "NCCL_P2P_DISABLE", { "1" }, QM_PATH_HOST },
+  { "NCCL_P2P_LEVEL", { "LOC", "0" }, QM_PATH_HOST },
+  { "NCCL_SHM_DISABLE", { "1" }, QM_PATH_FORCED },
+  { "NCCL_MAX_NCHANNELS", { NULL }, QM_PATH_FORCED },
+  { "NCCL_MAX_CTAS", { NULL }, QM_PATH_FORCED },
+};
+
+QmResultPath
+qm_result_variable_path (const char *name, const char *value)
+{
+  for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+    {
+      const char *const *one = variables[i].values;
+
+      if (strcmp (variables[i].name, name) != 0)
+        continue;
+      if (*one == NULL)
+        return variables[i].path;
+      for (; *one != NULL; one++)
+        if (strcmp (*one, value) == 0)
+          return variables[i].path;
+    }
+  return QM_PATH_OWN;
+}
+
 /* The strings have no control characters, so that one may stand between them.
  */
 bool
@@ -76,7 +108,9 @@ qm_result_key (const QmResult *r, char key[QM_RESULT_KEY_BYTES])
                 r->sharding, r->offloading, (long long) r->micro_batch,
                 r->deterministic, (long long) r->memory_limit,
                 (long long) r->host_limit, r->nodes,
-                through_host (r) ? "\x1fthrough the host" : "");
+                through_host (r)         ? "\x1fthrough the host"
+                : r->path != QM_PATH_OWN ? "\x1fslowed"
+                                         : "");
 
   return length >= 0 && length < QM_RESULT_KEY_BYTES;
 }

@@ -48,6 +48,20 @@ typedef enum QmResultStatus
                            pass, and not measured any further: has no times */
 } QmResultStatus;
 
+/* How several GPUs of a machine exchanged. */
+typedef enum QmResultPath
+{
+  QM_PATH_OWN,   /* as they do by themselves */
+  QM_PATH_HOST,  /* through the memory of the host: so do those of some
+                    machines, and others where they have to */
+  QM_PATH_FORCED /* the user had it be another, which takes longer */
+} QmResultPath;
+
+/* What a variable of NCCL in the environment makes of that: one that takes a
+ * way from it, or channels.  Those that only choose between its ways are
+ * nothing, as are those that it does not know. */
+QmResultPath qm_result_variable_path (const char *name, const char *value);
+
 /* One result.  Strings belong to the QmResults that it is in, have no control
  * characters and are empty where the line does not say.  Numbers are NaN, bytes
  * -1 where it does not. */
@@ -70,7 +84,9 @@ typedef struct QmResult
                             one, and of older lines and of frameworks; that
                             of GPUs is of the key where it is not "nccl" and
                             takes longer */
-  const char *settings;  /* "naive", "free-lunch", or methods joined by '+' */
+  QmResultPath path; /* of "no_peer", "transport" and "nccl"; what slows is of
+                        the key */
+  const char *settings; /* "naive", "free-lunch", or methods joined by '+' */
   bool checkpointing, offloading;
   const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3" */
   int64_t micro_batch;  /* of one GPU; 1 where it is infeasible */
