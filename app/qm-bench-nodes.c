@@ -334,6 +334,18 @@ qm_bench_transport_words (const QmBenchOptions *options, QmTransport transport)
                                         : "through the memory of the host";
 }
 
+const char *
+qm_bench_format_devices (
+    int gpus, int nodes, const char *device, char *text, size_t size)
+{
+  if (nodes > 1)
+    snprintf (text, size, "%d machines of %d x %s", nodes, gpus / nodes,
+              device);
+  else
+    snprintf (text, size, "%d x %s", gpus, device);
+  return text;
+}
+
 QmResultPath
 qm_bench_path (const QmBenchOptions *options)
 {

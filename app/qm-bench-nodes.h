@@ -50,6 +50,11 @@ const char *qm_bench_transport (const QmBenchOptions *options,
 const char *qm_bench_transport_words (const QmBenchOptions *options,
                                       QmTransport transport);
 
+/* "2 x NVIDIA H200", and of several machines "2 machines of 1 x NVIDIA H200";
+ * returns `text`. */
+const char *qm_bench_format_devices (
+    int gpus, int nodes, const char *device, char *text, size_t size);
+
 /* What --no-peer and the variables of NCCL in the environment make of it. */
 QmResultPath qm_bench_path (const QmBenchOptions *options);
 

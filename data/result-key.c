@@ -52,10 +52,9 @@ qm_result_nothing (void)
                      .key = "" };
 }
 
-/* Whether GPUs exchanged through the host, where others have a way of their
- * own: it takes longer.  CPUs always do. */
-static bool
-through_host (const QmResult *r)
+/* CPUs always do. */
+bool
+qm_result_through_host (const QmResult *r)
 {
   return r->gpus > 1 && r->architecture > 0
          && (strcmp (r->transport, "host") == 0
@@ -108,9 +107,9 @@ qm_result_key (const QmResult *r, char key[QM_RESULT_KEY_BYTES])
                 r->sharding, r->offloading, (long long) r->micro_batch,
                 r->deterministic, (long long) r->memory_limit,
                 (long long) r->host_limit, r->nodes,
-                through_host (r)         ? "\x1fthrough the host"
-                : r->path != QM_PATH_OWN ? "\x1fslowed"
-                                         : "");
+                qm_result_through_host (r) ? "\x1fthrough the host"
+                : r->path != QM_PATH_OWN   ? "\x1fslowed"
+                                           : "");
 
   return length >= 0 && length < QM_RESULT_KEY_BYTES;
 }
@@ -141,12 +140,17 @@ qm_result_compare (const QmResult *a, const QmResult *b)
 {
   const int orders[] = {
     strcmp (a->model, b->model),
+    strcmp (a->model_key, b->model_key),
     strcmp (a->device, b->device),
     strcmp (a->driver, b->driver),
     compare_whole (a->architecture, b->architecture),
     strcmp (a->engine, b->engine),
     strcmp (a->version, b->version),
     compare_whole (a->gpus, b->gpus),
+    compare_whole (a->nodes, b->nodes),
+    compare_whole (qm_result_through_host (a), qm_result_through_host (b)),
+    compare_whole (a->path, b->path),
+    compare_whole (a->deterministic, b->deterministic),
     compare_whole (settings_rank (a->settings), settings_rank (b->settings)),
     strcmp (a->settings, b->settings),
     compare_whole (sharding_rank (a->sharding), sharding_rank (b->sharding)),

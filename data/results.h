@@ -142,11 +142,15 @@ const char *qm_result_status_name (QmResultStatus status);
  * read. */
 bool qm_result_key (const QmResult *result, char key[QM_RESULT_KEY_BYTES]);
 
+/* Whether its GPUs, of one machine or several, exchanged through the memory of
+ * the host, where others have a way of their own: it takes longer. */
+bool qm_result_through_host (const QmResult *result);
+
 /* A result about which nothing is known. */
 QmResult qm_result_nothing (void);
 
-/* Compares for sorting: model, device, software, GPUs, settings, methods,
- * micro-batch.  0 only for equal keys. */
+/* Compares for sorting: model, device, software, GPUs, machines, how GPUs
+ * exchanged, settings, methods, micro-batch.  0 only for equal keys. */
 int qm_result_compare (const QmResult *a, const QmResult *b);
 
 /* Whether a result takes the place of one of the same key that was read before:

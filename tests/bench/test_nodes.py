@@ -205,7 +205,9 @@ class NodesTest(unittest.TestCase):
 
     def test_search(self):
         first, second = self.search('1,2')
-        self.finish(first)
+        text, _ = self.finish(first)
+        for gpus in (1, 2):
+            self.assertIn(f' on 2 machines of {gpus} x ', text)
         self.assertEqual(self.finish(second), ('', ''))
         lines = self.read()
         self.assertEqual({line['gpus'] for line in lines}, {2, 4})

@@ -732,6 +732,35 @@ class Search(unittest.TestCase):
             len(lines))
         self.assertIn(model, self.listed(self.results).stdout)
 
+    def test_results_of_places(self):
+        """Two devices of one machine and one of each of two are two places,
+        and so are those that exchanged as they do and those that did not."""
+        self.search('--methods', 'free-lunch')
+        line = dict(lines_of(self.results)[0], gpus=2)
+        line['device'] = dict(line['device'], name='NVIDIA H200',
+                              architecture=90)
+        places = [dict(line, days=day, **more) for day, more in enumerate((
+            dict(transport='nccl'), dict(nodes=2, transport='nccl'),
+            dict(nodes=2, transport='sockets'), dict(transport='host'),
+            dict(transport='nccl', nccl=dict(NCCL_SHM_DISABLE='1')),
+            dict(gpus=4, nodes=2, transport='nccl')), 1)]
+        # Each twice, with what orders them otherwise; the first is the best.
+        path = self.write('places.jsonl', ''.join(
+            json.dumps(one) + '\n' for place in places for one in (
+                place, dict(place, settings='naive', days=place['days'] + 10))))
+        heads = [text.splitlines()[0].split(' on ')[1].split(', driver')[0]
+                 .split(', quartermaster')[0]
+                 for text in self.listed(path).stdout.split('\n\n')]
+        self.assertEqual(heads, [
+            '2 x NVIDIA H200', '2 x NVIDIA H200, held back',
+            '2 x NVIDIA H200, through the memory of the host',
+            '2 machines of 1 x NVIDIA H200',
+            '2 machines of 1 x NVIDIA H200, through sockets',
+            '2 machines of 2 x NVIDIA H200'])
+        best = [json.loads(one) for one in self.listed(
+            path, '--best', '--json').stdout.splitlines()]
+        self.assertEqual(sorted(one['days'] for one in best), [*range(1, 7)])
+
     def test_merge(self):
         self.search('--methods', 'free-lunch')
         line = lines_of(self.results)[0]
