@@ -150,6 +150,8 @@ static void
 clear_rank (QmBenchRun *run)
 {
   qm_measure_result_clear (&run->result);
+  json_decref (run->seen);
+  run->seen = NULL;
   qm_plan_free (run->plan);
   run->plan = NULL;
 }
@@ -334,6 +336,8 @@ qm_bench_run_measure (QmBenchRun *run,
   if (status == QM_OK)
     status = qm_bench_ranks_do (run->rank, run->local, run->world, measure_rank,
                                 NULL, &measuring, error);
+  if (status == QM_OK)
+    status = qm_bench_run_gather (run, error);
   if (status != QM_OK)
     {
       qm_bench_run_part (run, NULL);

@@ -29,7 +29,7 @@
 
 /* No results file is larger, and no line of it. */
 #define QM_RESULTS_MAX_BYTES ((size_t) 64 * 1024 * 1024)
-#define QM_RESULTS_MAX_LINE  ((size_t) 1024 * 1024)
+#define QM_RESULTS_MAX_LINE  ((size_t) 4 * 1024 * 1024)
 
 /* What the version of our engine ends with where a GPU multiplied without
  * NVIDIA's library ("products" of the device is "own"), which takes longer: it

@@ -195,6 +195,15 @@ QmStatus qm_communicator_agree (QmCommunicator *communicator,
                                 size_t n,
                                 QmError *error);
 
+/* Waits until all ranks have brought their `bytes` (at most 4096), and fills
+ * `all`, as many times as there are ranks, with those of each in their order.
+ */
+QmStatus qm_communicator_gather (QmCommunicator *communicator,
+                                 const void *own,
+                                 void *all,
+                                 size_t bytes,
+                                 QmError *error);
+
 /* Waits until all ranks have come, and fills the `bytes` (at most 4096) of each
  * with those of rank 0. */
 QmStatus qm_communicator_tell (QmCommunicator *communicator,

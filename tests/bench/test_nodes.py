@@ -165,11 +165,19 @@ class NodesTest(unittest.TestCase):
             self.assertEqual(said['nodes'], 2)
             self.assertEqual(said['accumulation'], {1: 3, 2: 2}[gpus])
             self.assertEqual(said['transport'], 'sockets')
-            self.assertEqual(len(said['ranks']), gpus)
+            # All that there are, each with its machine.
+            self.assertEqual([rank['node'] for rank in said['ranks']],
+                             [0] * gpus + [1] * gpus)
+            for rank in said['ranks']:
+                self.assertEqual(rank['device']['id'], 'cpu')
+                self.assertEqual(set(rank['machine']), {'id', 'gpus'})
+                self.assertIn('predicted_bytes', rank['memory_use'])
             self.assertGreater(said['step']['mean_s'], 0)
             self.assertNotIn('nccl', said)
-        text = self.together('run', '--micro-batch', '2')
-        self.assertIn('2 machines of 1, through sockets', text)
+        for gpus in (1, 2):
+            text = self.together('run', '--micro-batch', '2', '--gpus',
+                                 str(gpus))
+            self.assertIn(f'2 machines of {gpus}, through sockets', text)
 
     def test_numbers(self):
         """What one process learns."""
