@@ -290,23 +290,18 @@ describe_purpose (const QmBenchOptions *o,
             o->averaged);
 }
 
-QmStatus
-qm_bench_join (const QmBenchOptions *options,
-               const QmBenchModel *model,
-               int local,
-               double wait,
-               QmWorld **world,
-               QmError *error)
+/* Who waits for the others where they meet. */
+static QmStatus
+join_as (const QmBenchOptions *options,
+         const QmBenchModel *model,
+         QmWorldOptions us,
+         double wait,
+         QmWorld **world,
+         QmError *error)
 {
   const QmBenchNodes *nodes = &options->nodes;
-  int count = qm_bench_nodes (options);
   char purpose[1200];
-  QmWorldOptions us = { .ranks = local * count,
-                        .first = local * nodes->self,
-                        .local = local };
 
-  if (count == 1)
-    return qm_world_new (&us, world, error);
   describe_purpose (options, model, purpose, sizeof purpose);
   us.rendezvous = nodes->rendezvous;
   us.secret = nodes->secret;
@@ -316,6 +311,35 @@ qm_bench_join (const QmBenchOptions *options,
               : options->wait > 0 ? (double) options->wait
                                   : QM_BENCH_WAIT;
   return qm_world_new (&us, world, error);
+}
+
+QmStatus
+qm_bench_join (const QmBenchOptions *options,
+               const QmBenchModel *model,
+               int local,
+               double wait,
+               QmWorld **world,
+               QmError *error)
+{
+  int count = qm_bench_nodes (options);
+  const QmWorldOptions us = { .ranks = local * count,
+                              .first = local * options->nodes.self,
+                              .local = local };
+
+  return count == 1 ? qm_world_new (&us, world, error)
+                    : join_as (options, model, us, wait, world, error);
+}
+
+QmStatus
+qm_bench_join_first (const QmBenchOptions *options,
+                     QmWorld **world,
+                     QmError *error)
+{
+  const QmWorldOptions us = { .ranks = 2,
+                              .first = qm_bench_follows (options) ? 1 : 0,
+                              .local = 1 };
+
+  return join_as (options, NULL, us, 0, world, error);
 }
 
 const char *
@@ -332,6 +356,28 @@ qm_bench_transport_words (const QmBenchOptions *options, QmTransport transport)
   return transport == QM_TRANSPORT_NCCL ? "through NCCL"
          : qm_bench_nodes (options) > 1 ? "through sockets"
                                         : "through the memory of the host";
+}
+
+QmStatus
+qm_bench_check_links (const QmBenchOptions *options,
+                      const QmLinkTimes *links,
+                      int nodes,
+                      QmError *error)
+{
+  int measured = links->nodes > 1 ? links->nodes : 1;
+
+  if (measured == (nodes > 1 ? nodes : 1))
+    return QM_OK;
+  if (measured == 1)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "%.160s has links of one machine, and --nodes says %d",
+                         options->links, nodes);
+  return qm_error_set (
+      error, QM_STATUS_USAGE, "", 0, 0,
+      "%.120s has links of %d machines of %d, which --nodes %d "
+      "and --gpus %d mean",
+      options->links, measured, links->ranks / measured, measured,
+      links->ranks / measured);
 }
 
 const char *

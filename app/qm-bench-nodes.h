@@ -8,6 +8,7 @@
 
 #include "app/qm-bench.h"
 
+#include "data/link-times.h"
 #include "data/results.h"
 #include "kernels/communicator.h"
 
@@ -49,6 +50,19 @@ const char *qm_bench_transport (const QmBenchOptions *options,
 /* And in words for people. */
 const char *qm_bench_transport_words (const QmBenchOptions *options,
                                       QmTransport transport);
+
+/* Makes the world of two ranks, one of the first machine and one of this or, on
+ * the first, of another that calls it at once. */
+QmStatus qm_bench_join_first (const QmBenchOptions *options,
+                              QmWorld **world,
+                              QmError *error);
+
+/* Whether the links that --links names were measured between as many machines
+ * as are meant: QM_STATUS_USAGE where they were not. */
+QmStatus qm_bench_check_links (const QmBenchOptions *options,
+                               const QmLinkTimes *links,
+                               int nodes,
+                               QmError *error);
 
 /* "2 x NVIDIA H200", and of several machines "2 machines of 1 x NVIDIA H200";
  * returns `text`. */

@@ -238,8 +238,9 @@ class NodesTest(unittest.TestCase):
 
     def test_links(self):
         for gpus in (1, 2):
-            said = json.loads(self.together('links', '--gpus', str(gpus),
-                                            '--json'))
+            said = json.loads(self.together(
+                'links', '--gpus', str(gpus), '--json', '--model',
+                'pythia-160m', '--gpu', 'rtx4090'))
             self.assertEqual(said['gpus'], 2 * gpus)
             self.assertEqual(said['nodes'], 2)
             self.assertEqual(len(said['pairs']), gpus - 1)
@@ -247,6 +248,72 @@ class NodesTest(unittest.TestCase):
                 for row in rows:
                     self.assertEqual(row['bytes'] % (8 * gpus), 0)
                     self.assertGreater(row['bus_gbs'], 0)
+            one, = said['between']
+            self.assertEqual(one['nodes'], [0, 1])
+            self.assertGreater(one['gbs'], 0)
+            self.assertGreater(one['latency_s'], 0)
+            # Of all, by what exchanges between all took.
+            scaling, = said['scaling']
+            self.assertEqual(scaling['model'], 'pythia-160m')
+            self.assertAlmostEqual(
+                scaling['data_parallel'], scaling['days_one'] / 2 / gpus
+                / scaling['days_data_parallel'], 6)
+            self.check_predicted(said, gpus)
+
+    def check_predicted(self, links, gpus):
+        """Links of two machines are those of two, and of nothing else."""
+        path = self.path / 'links.json'
+        path.write_text(json.dumps(links))
+
+        def predict(*arguments, status=0):
+            done = subprocess.run(
+                [BENCH, 'predict', '--model', 'pythia-160m', '--gpu',
+                 'rtx4090', '--gpus', str(gpus), '--level', 'engine',
+                 '--sharding', 'none', '--links', str(path), *arguments],
+                capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, status, done.stderr)
+            return done.stdout if status == 0 else done.stderr
+
+        said = json.loads(predict('--nodes', '2', '--json'))
+        self.assertEqual((said['gpus'], said['nodes'], said['between'],
+                          said['link']),
+                         (2 * gpus, 2, 'measured', 'measured'))
+        self.assertAlmostEqual(
+            said['days'], links['scaling'][0]['days_data_parallel'],
+            delta=0.1 * said['days'])
+        self.assertIn(f'on 2 machines of {gpus} x ', predict('--nodes', '2'))
+        for more in ((), ('--nodes', '3')):
+            self.assertIn(f'links of 2 machines of {gpus}',
+                          predict(*more, status=2))
+        path.write_text(json.dumps({key: value for key, value in links.items()
+                                    if key != 'nodes'}))
+        self.assertIn('links of one machine, and --nodes says 2',
+                      predict('--nodes', '2', status=2))
+
+    def test_links_text(self):
+        text = self.together('links', '--gpus', '2', '--gpu', 'rtx4090',
+                             '--model', 'pythia-160m')
+        self.assertIn('All of 2 machines of 2, through sockets', text)
+        self.assertRegex(text, r'\n  machine 1 +[0-9.]+ +[0-9.]+\n')
+        self.assertIn('as a share of 4 times one GPU', text)
+        # Each with the first, one after the other.
+        said = json.loads(self.together('links', '--gpus', '1', '--json',
+                                        nodes=3))
+        self.assertEqual([one['nodes'] for one in said['between']],
+                         [[0, 1], [0, 2]])
+        self.assertEqual(said['gpus'], 3)
+
+    def test_search_links(self):
+        path = self.path / 'one.json'
+        path.write_text(json.dumps(dict(
+            devices=[{}, {}], collectives={
+                name: [dict(bytes=4096, seconds=1)] for name in
+                ('all_reduce', 'reduce_scatter', 'all_gather')})))
+        processes = [self.node('search', i, '--methods', 'free-lunch',
+                               '--links', str(path), '--results',
+                               str(self.results)) for i in range(2)]
+        _, error = self.finish(processes[0], status=2)
+        self.assertIn('links of one machine', error)
 
     def test_slurm(self):
         """What srun and others say of a process is enough."""
