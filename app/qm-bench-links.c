@@ -274,6 +274,9 @@ find_devices (Links *links, QmError *error)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "%d devices are more than can work together",
                          links->total);
+  status = qm_bench_check_peers (&options, links->total, error);
+  if (status != QM_OK)
+    return status;
   return qm_bench_rank_devices (&options, links->ranks, links->ids, error);
 }
 

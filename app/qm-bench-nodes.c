@@ -195,6 +195,11 @@ qm_bench_find_nodes (QmBenchOptions *options, QmError *error)
   int64_t count = options->n_nodes, self = options->node;
 
   nodes->count = 1;
+  if (count == 1 && self > 0)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--nodes says that there is one machine, and --node "
+                         "can only be 0 then, not %lld",
+                         (long long) self);
   if (count == 1)
     return QM_OK;
   status = ask_launcher (&launched, error);
@@ -255,6 +260,16 @@ qm_bench_read_total (const QmBenchOptions *options,
                        "--gpus and --nodes are %d devices in all, and %d can "
                        "work together",
                        *total, QM_WORLD_MAX);
+}
+
+QmStatus
+qm_bench_check_peers (const QmBenchOptions *options, int total, QmError *error)
+{
+  if (total > 1 || !options->no_peer)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                       "--no-peer is of several devices that exchange, and "
+                       "there is one");
 }
 
 static const char *

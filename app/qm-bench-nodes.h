@@ -33,6 +33,11 @@ QmStatus qm_bench_read_total (const QmBenchOptions *options,
                               int *total,
                               QmError *error);
 
+/* Refuses --no-peer of so many devices in all, where it says nothing:
+ * QM_STATUS_USAGE. */
+QmStatus
+qm_bench_check_peers (const QmBenchOptions *options, int total, QmError *error);
+
 /* Makes the world of the ranks of all machines, of which this process has
  * `local`.  `model`, which may be NULL, and the options have to be the same in
  * all; others are waited for `wait` seconds, or as --wait says where it is 0.

@@ -110,6 +110,8 @@ make_ranks (QmBenchRun *run, QmError *error)
   QmStatus status =
       qm_bench_read_total (run->options, &run->local, &run->ranks, error);
 
+  if (status == QM_OK)
+    status = qm_bench_check_peers (run->options, run->ranks, error);
   if (status != QM_OK || run->ranks == 1)
     return status;
   run->rank = run->options->nodes.self * run->local;

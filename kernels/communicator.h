@@ -85,8 +85,9 @@ enum
 
 /* Makes the world as this process sees it; with several processes, waits until
  * all have come.  QM_STATUS_INVALID for counts that do not fit each other or
- * those of another process; QM_STATUS_IO, naming the ranks that did not come,
- * where some did not.  Any of its threads may use it afterwards. */
+ * those of another process; QM_STATUS_GONE, naming the ranks that did not come,
+ * where some did not; QM_STATUS_IO for a place where nobody can meet.  Any of
+ * its threads may use it afterwards. */
 QmStatus
 qm_world_new (const QmWorldOptions *options, QmWorld **world, QmError *error);
 

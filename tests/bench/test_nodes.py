@@ -348,6 +348,8 @@ class NodesTest(unittest.TestCase):
     def test_usage(self):
         for arguments, environment, words in (
                 (['--node', '1'], {}, 'need --nodes'),
+                (['--nodes', '1', '--node', '5'], {}, 'can only be 0'),
+                (['--no-peer'], {}, '--no-peer is of several'),
                 (['--rendezvous', 'a:1'], {}, 'need --nodes'),
                 (['--nodes', '2'], {}, '--node has to say'),
                 (['--nodes', '2', '--node', '2'], {}, 'from 0 to 1'),
@@ -365,6 +367,14 @@ class NodesTest(unittest.TestCase):
                 self.refused(self.start('run', *arguments,
                                         environment=environment),
                              words, status=2)
+        # The one of one machine.
+        self.finish(self.start('run', '--nodes', '1', '--node', '0',
+                               '--micro-batch', '2'))
+        for verb, more in (
+                ('train', ['--tokens', str(self.path / 'tokens')]),
+                ('links', ['--gpus', '1']), ('search', ['--gpus', '1,1'])):
+            self.refused(self.start(verb, '--no-peer', *more),
+                         '--no-peer is of several', status=2)
         for place in ('here', ':1', 'a:', '127.0.0.1:0', '127.0.0.1:99999'):
             self.refused(self.start('run', '--nodes', '2', '--node', '0',
                                     '--rendezvous', place), 'HOST:PORT')
@@ -372,10 +382,41 @@ class NodesTest(unittest.TestCase):
     def test_nobody(self):
         begin = time.monotonic()
         first = self.node('run', 0, '--wait', '1')
-        self.refused(first, 'rank 1 did not come within 1 s')
+        self.refused(first, 'rank 1 did not come within 1 s', status=4)
         second = self.node('run', 1, '--wait', '1')
-        self.refused(second, 'rank 0 did not come')
-        self.assertLess(time.monotonic() - begin, 10)
+        self.refused(second, 'rank 0 did not come', status=4)
+        for verb in ('train', 'links', 'search'):
+            for number in (0, 1):
+                more = {'train': ['--tokens', str(self.path / 'tokens')],
+                        'search': ['--results', str(self.results)]}
+                self.refused(self.node(verb, number, '--wait', '1',
+                                       *more.get(verb, [])),
+                             'did not come', status=4)
+        # Where nobody can be met, that is another mistake.
+        with socket.create_server(('127.0.0.1', 0)) as taken:
+            place = f'127.0.0.1:{taken.getsockname()[1]}'
+            self.refused(self.start('run', '--nodes', '2', '--node', '0',
+                                    '--rendezvous', place, '--wait', '1'),
+                         'cannot listen there', status=1)
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_gone_search(self):
+        """Whichever is gone, the other ends with the same status."""
+        for victim in (0, 1):
+            processes = [self.node(
+                'search', i, '--methods', 'all', '--wait', '20', '--results',
+                str(self.results)) for i in range(2)]
+            deadline = time.monotonic() + 60
+            while not self.results.exists() or not self.results.read_text():
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+            victims = [*children(processes[victim].pid),
+                       processes[victim].pid]
+            for pid in victims:
+                os.kill(pid, signal.SIGKILL)
+            processes[1 - victim].communicate(timeout=60)
+            self.assertEqual(processes[1 - victim].returncode, 4)
+            self.results.unlink()
 
     def test_strangers(self):
         first = self.node('run', 0, '--wait', '2',

@@ -403,7 +403,7 @@ class Search(unittest.TestCase):
                 (1, first.replace('"status":"measured"', '"status":"good"'),
                  "'good'"),
                 (1, '[' * 100000, ''), (1, '\x00', 'control character'),
-                (1, '{"a": "' + 'x' * (1 << 20) + '"}', 'longer')):
+                (1, '{"a": "' + 'x' * (1 << 22) + '"}', 'longer')):
             pathlib.Path(self.results).write_text(broken + '\n' + rest)
             before = pathlib.Path(self.results).read_bytes()
             self.assertIn(message, self.search(status=status).stderr)
@@ -689,6 +689,15 @@ class Search(unittest.TestCase):
                       'vit-large,,pythia-160m'):
             command[3] = wrong
             self.assertEqual(self.run_command(command).returncode, 2)
+
+    def test_numbers_of_devices(self):
+        """Each once, whatever is said twice; only several exchange."""
+        result = self.search('--gpus', '1,2,2,1', '--methods', 'naive',
+                             '--no-peer', '--json')
+        self.assertEqual([json.loads(line)['gpus'] for line in
+                          result.stdout.splitlines()], [1, 2])
+        self.assertEqual({(line['gpus'], line.get('no_peer')) for line in
+                          lines_of(self.results)}, {(1, None), (2, True)})
 
     def test_refusals(self):
         for status, message, more in (
