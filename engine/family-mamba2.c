@@ -135,56 +135,69 @@ dual_scan (QmBuilder *builder,
   return y;
 }
 
-static QmValueId
-gate_by (QmBuilder *builder, QmValueId gate, QmValueId x)
+static void
+append_gate (QmBuilder *builder, QmValueId gate, QmValueId x, QmValueId y)
 {
-  QmValueId y = qm_graph_like (builder->graph, x, QM_ROLE_TEMPORARY,
-                               builder->options->type, "gated");
   QmNode *node = qm_graph_append (builder->graph, QM_OP_GATE);
 
   node->attributes.activation = qm_build_function (QM_ACTIVATION_SILU);
   node->inputs[0] = gate;
   node->inputs[1] = x;
   node->outputs[0] = y;
-  return y;
 }
 
-/* The root of the mean square is that of a group's channels: so the authors
- * have it (RMSNormGated's group_size), and so has Transformers 5.23; before, it
- * took the mean over all of them where mamba-ssm was missing, and else that of
- * a group.  Of one group both are the same. */
-static QmValueId
-norm_groups (QmBuilder *builder,
-             QmValueId x,
+static void
+append_norm (QmBuilder *builder,
              const QmMamba2Config *config,
-             const QmAffine *norm)
+             QmValueId x,
+             QmValueId weight,
+             QmValueId y)
+{
+  QmGraph *graph = builder->graph;
+  QmValueId rstd = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
+                                   qm_graph_tensor (graph, x)->shape, "rstd");
+  QmNode *node = qm_graph_append (graph, QM_OP_LAYER_NORM);
+
+  node->attributes.epsilon = config->norm_eps;
+  node->attributes.rms = true;
+  node->inputs[0] = x;
+  node->inputs[1] = weight;
+  node->outputs[0] = y;
+  node->outputs[2] = rstd;
+}
+
+/* x behind its gate, normalized.  The root of the mean square is that of a
+ * group's channels: so the authors have it (RMSNormGated's group_size), and so
+ * has Transformers 5.23; before, it took the mean over all of them where
+ * mamba-ssm was missing, and else that of a group.  Of one group both are the
+ * same. */
+static QmValueId
+gated_norm (QmBuilder *builder,
+            QmValueId gate,
+            QmValueId x,
+            const QmMamba2Config *config,
+            const QmAffine *norm)
 {
   QmGraph *graph = builder->graph;
   int64_t size = config->heads * config->head_dim / config->groups;
-  QmValueId y;
+  QmValueId y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY,
+                               builder->options->type, "norm");
 
-  if (config->groups == 1)
-    return qm_build_norm (builder, x, norm, config->norm_eps);
-  y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY, builder->options->type,
-                     "norm");
   for (int64_t i = 0; i < config->groups && graph->status == QM_OK; i++)
     {
-      QmValueId part = qm_build_columns (builder, x, i * size, size);
+      bool one = config->groups == 1;
+      QmValueId part = one ? x : qm_build_columns (builder, x, i * size, size);
       QmValueId weight =
-          qm_graph_view (graph, norm->weight, 1, (int64_t[]){ size },
-                         (int64_t[]){ 1 }, i * size);
-      QmValueId rstd =
-          qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
-                          qm_graph_tensor (graph, x)->shape, "rstd");
-      QmValueId to = qm_build_columns (builder, y, i * size, size);
-      QmNode *node = qm_graph_append (graph, QM_OP_LAYER_NORM);
+          one ? norm->weight
+              : qm_graph_view (graph, norm->weight, 1, (int64_t[]){ size },
+                               (int64_t[]){ 1 }, i * size);
+      QmValueId gated = qm_graph_like (graph, part, QM_ROLE_TEMPORARY,
+                                       builder->options->type, "gated");
 
-      node->attributes.epsilon = config->norm_eps;
-      node->attributes.rms = true;
-      node->inputs[0] = part;
-      node->inputs[1] = weight;
-      node->outputs[0] = to;
-      node->outputs[2] = rstd;
+      append_gate (builder, qm_build_columns (builder, gate, i * size, size),
+                   part, gated);
+      append_norm (builder, config, gated, weight,
+                   one ? y : qm_build_columns (builder, y, i * size, size));
     }
   return y;
 }
@@ -214,8 +227,8 @@ mamba2_mixer (QmBuilder *builder,
   u = qm_build_activation (builder, u, QM_ACTIVATION_SILU);
   steps = qm_build_columns (builder, all, inner + both, config->heads);
   x = dual_scan (builder, config, u, steps, &mixer);
-  x = gate_by (builder, qm_build_columns (builder, all, 0, inner), x);
-  x = norm_groups (builder, x, config, &mixer.norm);
+  x = gated_norm (builder, qm_build_columns (builder, all, 0, inner), x, config,
+                  &mixer.norm);
   return qm_build_linear (builder, x, &mixer.out);
 }
 

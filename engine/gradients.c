@@ -373,6 +373,24 @@ layer_norm_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 }
 
 static void
+gated_norm_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dgate = qm_gradient_place_or_scratch (g, node->inputs[0]);
+  QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[1]);
+  QmValueId dgamma = gradient_of_weights (g, graph, node->inputs[2]);
+  QmNode *backward = append_backward (graph, QM_OP_GATED_NORM_BACKWARD, node);
+
+  backward->inputs[0] = dy;
+  for (int i = 0; i < 3; i++)
+    backward->inputs[1 + i] = node->inputs[i];
+  backward->inputs[4] = node->outputs[1];
+  backward->outputs[0] = dgate;
+  backward->outputs[1] = dx;
+  backward->outputs[2] = dgamma;
+}
+
+static void
 embedding_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
   QmValueId dy = qm_gradient_of (g, node->outputs[0]);
@@ -675,6 +693,8 @@ qm_gradient_rule (QmOp op)
       return softmax_rule;
     case QM_OP_ATTENTION:
       return attention_rule;
+    case QM_OP_GATED_NORM:
+      return gated_norm_rule;
     case QM_OP_LAYER_NORM:
       return layer_norm_rule;
     case QM_OP_ROTARY:

@@ -186,6 +186,30 @@ fuse_layer_scale (const QmUses *uses, QmGraph *graph, QmNode *add)
   *add = fused;
 }
 
+/* A root mean square of what was gated, which nothing else reads. */
+static void
+fuse_gate (const QmUses *uses, QmGraph *graph, QmNode *norm)
+{
+  QmNode *gate;
+
+  if (norm->op != QM_OP_LAYER_NORM || !norm->attributes.rms
+      || norm->inputs[3] != QM_NO_VALUE || norm->inputs[5] != QM_NO_VALUE
+      || norm->outputs[3] != QM_NO_VALUE || norm->outputs[4] != QM_NO_VALUE)
+    return;
+  gate = qm_uses_maker (uses, graph, norm->inputs[0], QM_OP_GATE, true);
+  if (gate == NULL
+      || !qm_graph_same_view (graph, gate->outputs[0], norm->inputs[0]))
+    return;
+  norm->op = QM_OP_GATED_NORM;
+  norm->attributes.activation = gate->attributes.activation;
+  norm->inputs[2] = norm->inputs[1];
+  norm->inputs[0] = gate->inputs[0];
+  norm->inputs[1] = gate->inputs[1];
+  norm->outputs[1] = norm->outputs[2];
+  norm->outputs[2] = QM_NO_VALUE;
+  qm_node_remove (gate);
+}
+
 /* What a norm may take in: x + a + b, with the dropouts of a and b. */
 typedef struct Sum
 {
@@ -317,5 +341,7 @@ qm_pass_fuse_forward (QmGraph *graph, QmError *error)
     status = qm_uses_each (graph, fuse_sum, error);
   if (status == QM_OK)
     status = qm_uses_each (graph, fuse_cast, error);
+  if (status == QM_OK)
+    status = qm_uses_each (graph, fuse_gate, error);
   return status;
 }

@@ -149,6 +149,8 @@ traffic (const Machine *machine, const QmWorkRow *row)
     case QM_OP_LAYER_NORM_BACKWARD:
       return fmax (constants[QM_CONSTANT_NORM_BACKWARD],
                    row->rms ? constants[QM_CONSTANT_RMS_NORM] : 0);
+    case QM_OP_GATED_NORM_BACKWARD:
+      return constants[QM_CONSTANT_NORM_BACKWARD];
     case QM_OP_GATE:
     case QM_OP_GATE_BACKWARD:
     case QM_OP_WEIGHTED_GATE:

@@ -163,6 +163,16 @@ typedef enum QmOp
    *      +=], 5 [dbranch], 6 [dbranch2] */
   QM_OP_LAYER_NORM_BACKWARD,
 
+  /* y = rms norm (activation(gate) x) gamma, the root mean square that of the
+   * row; what is gated is not rounded before (RMSNormGated of Dao and Gu 2024).
+   * in: 0 gate [rows, features], 1 x, 2 gamma
+   * out: 0 y [rows, features], 1 rstd f32 [rows] */
+  QM_OP_GATED_NORM,
+
+  /* in: 0 dy, 1 gate, 2 x, 3 gamma, 4 rstd
+   * out: 0 dgate, 1 dx, all [rows, features], 2 dgamma f32 += */
+  QM_OP_GATED_NORM_BACKWARD,
+
   /* Rotates the first `rotary` elements of the heads of the first `count`
    * parts (queries and keys), and leaves the others (values) as they are:
    * element j < r/2 and j + r/2 of a head at position s turn by the angle

@@ -18,8 +18,10 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_MUON_POLYNOMIAL:
       return true;
     case QM_OP_WEIGHTED_GATE:
-      return input <= 1;
+    case QM_OP_GATED_NORM:
+      return output == 0 && input <= 1;
     case QM_OP_WEIGHTED_GATE_BACKWARD:
+    case QM_OP_GATED_NORM_BACKWARD:
       return output <= 1 && input <= 2;
     case QM_OP_ACTIVATION:
     case QM_OP_DROPOUT:
@@ -84,6 +86,8 @@ qm_op_accumulates (QmOp op, int output)
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
     case QM_OP_DUAL_SCAN_BACKWARD:
       return output == 2 || output == 5 || output == 6;
+    case QM_OP_GATED_NORM_BACKWARD:
+      return output == 2;
     case QM_OP_ADAM:
       return output <= 3;
     case QM_OP_LAMB_DIRECTION:

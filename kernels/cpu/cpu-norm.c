@@ -217,3 +217,88 @@ qm_cpu_layer_norm_backward (QmThreads *threads, const QmOpCall *call)
   free (sums);
   return ok;
 }
+
+/* The row behind the gate, in the place of x. */
+static void
+gate_row (QmFunction function, const float *gate, float *x, int64_t n)
+{
+  for (int64_t j = 0; j < n; j++)
+    x[j] *= qm_cpu_function (function, gate[j]);
+}
+
+bool
+qm_cpu_gated_norm (QmThreads *threads, const QmOpCall *call)
+{
+  static const QmTensor none;
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  QmAttributes attributes = call->attributes;
+  int64_t n = in[0].shape[1];
+  float *gate = qm_cpu_floats (2 * n), *x = gate != NULL ? gate + n : NULL;
+
+  if (gate == NULL)
+    return false;
+  attributes.rms = true;
+  for (int64_t r = 0; r < in[0].shape[0]; r++)
+    {
+      float mean;
+
+      qm_cpu_load (&in[0], r * in[0].stride[0], n, gate);
+      qm_cpu_load (&in[1], r * in[1].stride[0], n, x);
+      gate_row (attributes.activation, gate, x, n);
+      normalize_row (&attributes, x, n, &mean, (float *) out[1].data + r);
+      scale_and_shift (&in[2], &none, x, &out[0], r, gate);
+    }
+  free (gate);
+  return true;
+}
+
+/* `gate` to `dn` are as long as a row. */
+static void
+gated_row_backward (const QmOpCall *call,
+                    int64_t r,
+                    float *gate,
+                    float *x,
+                    float *n,
+                    float *dn,
+                    double *sums)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  QmFunction function = call->attributes.activation;
+  float rstd = ((const float *) in[4].data)[r];
+  int64_t columns = in[0].shape[1];
+
+  qm_cpu_load (&in[1], r * in[1].stride[0], columns, gate);
+  qm_cpu_load (&in[2], r * in[2].stride[0], columns, x);
+  memcpy (n, x, (size_t) columns * sizeof *n);
+  gate_row (function, gate, n, columns);
+  for (int64_t j = 0; j < columns; j++)
+    n[j] *= rstd;
+  memset (dn, 0, (size_t) columns * sizeof *dn);
+  scale_backward (&in[0], &in[3], n, r, sums, dn);
+  normalize_backward (true, dn, n, rstd, columns);
+  for (int64_t j = 0; j < columns; j++)
+    {
+      x[j] *= dn[j] * qm_cpu_function_slope (function, gate[j]);
+      dn[j] *= qm_cpu_function (function, gate[j]);
+    }
+  qm_cpu_store (&out[0], r * out[0].stride[0], columns, x);
+  qm_cpu_store (&out[1], r * out[1].stride[0], columns, dn);
+}
+
+bool
+qm_cpu_gated_norm_backward (QmThreads *threads, const QmOpCall *call)
+{
+  int64_t rows = call->inputs[0].shape[0], n = call->inputs[0].shape[1];
+  float *scratch = qm_cpu_floats (4 * n);
+  double *sums = calloc ((size_t) (2 * n), sizeof *sums);
+  bool ok = scratch != NULL && sums != NULL;
+
+  for (int64_t r = 0; ok && r < rows; r++)
+    gated_row_backward (call, r, scratch, scratch + n, scratch + 2 * n,
+                        scratch + 3 * n, sums);
+  for (int64_t j = 0; ok && j < n; j++)
+    ((float *) call->outputs[2].data)[j] += (float) sums[j];
+  free (scratch);
+  free (sums);
+  return ok;
+}

@@ -106,6 +106,8 @@ bool qm_cpu_attention (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_attention_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_layer_norm (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_layer_norm_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_gated_norm (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_gated_norm_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_rotary (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_embedding (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_embedding_backward (QmThreads *threads, const QmOpCall *call);

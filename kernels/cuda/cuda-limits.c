@@ -116,6 +116,8 @@ qm_cuda_takes (int architecture, const QmOpCall *call, QmError *error)
       return scan_is_taken (architecture, call, error);
     case QM_OP_LAYER_NORM:
     case QM_OP_LAYER_NORM_BACKWARD:
+    case QM_OP_GATED_NORM:
+    case QM_OP_GATED_NORM_BACKWARD:
       return at_most (call, "elements of a row", first->shape[1],
                       QM_CUDA_NORM_COLUMNS, error);
     case QM_OP_SOFTMAX:

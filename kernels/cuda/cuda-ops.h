@@ -81,6 +81,8 @@ extern "C"
   QM_CUDA_OPERATOR (attention_backward);
   QM_CUDA_OPERATOR (layer_norm);
   QM_CUDA_OPERATOR (layer_norm_backward);
+  QM_CUDA_OPERATOR (gated_norm);
+  QM_CUDA_OPERATOR (gated_norm_backward);
   QM_CUDA_OPERATOR (rotary);
   QM_CUDA_OPERATOR (embedding);
   QM_CUDA_OPERATOR (embedding_backward);

@@ -100,6 +100,7 @@ qm_cuda_has_workspace (QmOp op)
     case QM_OP_ATTENTION:
     case QM_OP_ATTENTION_BACKWARD:
     case QM_OP_LAYER_NORM_BACKWARD:
+    case QM_OP_GATED_NORM_BACKWARD:
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
     case QM_OP_LAYER_SCALE_BACKWARD:
     case QM_OP_EMBEDDING_BACKWARD:
@@ -137,6 +138,8 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
       return attention_backward_workspace (&call->inputs[1]);
     case QM_OP_LAYER_NORM_BACKWARD:
       return floats (4 * QM_CUDA_NORM_PARTS * first->shape[1]);
+    case QM_OP_GATED_NORM_BACKWARD:
+      return floats (QM_CUDA_NORM_PARTS * first->shape[1]);
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
       return floats (qm_cuda_conv_layout (call).size);
     case QM_OP_LAYER_SCALE_BACKWARD:

@@ -30,6 +30,8 @@ struct StartBackward
               const QmOpCall *call,
               QmError *error) const
   {
+    static_assert (sizeof (BackwardShared<S>) <= room<S> (),
+                   "a block has so much");
     return start (context, stream, call, backward_kernel<S>,
                   sizeof (BackwardShared<S>), scan.in, scan, error);
   }

@@ -69,6 +69,8 @@ struct StartForward
               const QmOpCall *call,
               QmError *error) const
   {
+    static_assert (sizeof (ForwardShared<S>) <= room<S> (),
+                   "a block has so much");
     return start (context, stream, call, forward_kernel<S>,
                   sizeof (ForwardShared<S>), scan.in, scan, error);
   }
@@ -85,6 +87,7 @@ struct StartKeep
               const QmOpCall *call,
               QmError *error) const
   {
+    static_assert (sizeof (KeepShared<S>) <= room<S> (), "a block has so much");
     return start (context, stream, call, keep_kernel<S>, sizeof (KeepShared<S>),
                   scan.in, scan, error);
   }

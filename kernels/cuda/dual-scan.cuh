@@ -54,6 +54,14 @@ template <class Element, int ROWS, int STATES, int COLUMNS> struct Shape
   static constexpr int square_tile = Q * pitch<T> (Q);
 };
 
+/* Bytes of shared memory of the least GPU that a shape is taken for. */
+template <class S>
+constexpr size_t
+room ()
+{
+  return (size_t) qm_cuda_shared_limit (S::N > 128 ? 86 : S::Q > 32 ? 80 : 75);
+}
+
 /* Which part a block has. */
 struct Place
 {

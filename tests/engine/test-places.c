@@ -113,6 +113,42 @@ test_memory (void)
   qm_places_free (places);
 }
 
+/* What our own software has no kernel for on a GPU is refused there alone, and
+ * of other software nothing is. */
+static void
+test_kernels (void)
+{
+  static const char *const levels[] = { "engine", "tuned" };
+  const QmModel *model = qm_catalog_model (catalog, "mamba2-1.3b");
+  QmModelConfig config;
+  QmRecipe recipe;
+
+  check_case ("kernels");
+  CHECK (model != NULL);
+  if (model == NULL)
+    return;
+  config = model->config;
+  recipe = model->recipe;
+  config.mamba2.state_size = 256;
+  recipe.precision = QM_PRECISION_FP16;
+  for (int own = 1; own >= 0; own--)
+    for (int gpus = 1; gpus <= 2; gpus++)
+      {
+        QmPlacesOptions options = options_of (model->id, levels[1 - own]);
+        QmPlaces *places;
+        QmPlaceFound found;
+
+        options.config = &config;
+        options.recipe = &recipe;
+        places = places_of (&options);
+        CHECK_INT (look (places, "h100-80gb-sxm", gpus, 80, &found), QM_OK);
+        CHECK_INT (look (places, "t4", gpus, 16, &found),
+                   own ? QM_STATUS_UNSUPPORTED : QM_OK);
+        CHECK_INT (look (places, "h100-80gb-sxm", gpus, 80, &found), QM_OK);
+        qm_places_free (places);
+      }
+}
+
 /* An answer does not depend on what was asked before. */
 static void
 test_order (void)
@@ -267,6 +303,7 @@ main (void)
   CHECK_INT (qm_catalog_load (folder, NULL, &catalog, &error), QM_OK);
   CHECK_INT (qm_calibration_load (path, &calibration, &error), QM_OK);
   test_memory ();
+  test_kernels ();
   test_order ();
   test_which_way ();
   test_divided_states ();

@@ -501,7 +501,8 @@ test_head (const char *family, QmFunction wanted)
 
 /* Mamba-2 takes a product's columns from the middle, from its end and from its
  * beginning, and their gradients are written side by side: nothing is filled
- * but the gradients of parameters, all at once, and nothing is added up. */
+ * but the gradients of parameters, all at once, and nothing is added up.  What
+ * is gated is not written before its norm. */
 static void
 test_parts (const QmModel *model)
 {
@@ -509,7 +510,7 @@ test_parts (const QmModel *model)
                                   .methods = QM_METHOD_ALL,
                                   .micro_batch = 1 };
   QmPlan *plan = NULL;
-  int fills = 0, sums = 0;
+  int fills = 0, sums = 0, norms = 0, gates = 0;
 
   check_case ("parts of a value");
   CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
@@ -521,9 +522,13 @@ test_parts (const QmModel *model)
 
       fills += op == QM_OP_FILL;
       sums += op == QM_OP_ADD;
+      norms += op == QM_OP_GATED_NORM;
+      gates += op == QM_OP_GATE || op == QM_OP_GATE_BACKWARD;
     }
   CHECK_INT (fills, 1);
   CHECK_INT (sums, 0);
+  CHECK_INT (norms, model->config.mamba2.layers);
+  CHECK_INT (gates, 0);
   qm_plan_free (plan);
 }
 

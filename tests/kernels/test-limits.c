@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Which sizes of a call GPUs have kernels for, by their architecture; no GPU is
+ * needed to know. */
+
+#include "kernels/operators.h"
+#include "tests/data/check.h"
+
+#include <string.h>
+
+#define LARGEST 8192
+
+static float memory[LARGEST];
+
+static QmTensor
+tensor (QmType type, int rank, const int64_t *shape)
+{
+  return qm_tensor_dense (type, rank, shape, memory);
+}
+
+/* Whether such a GPU takes the call; what is too large is told. */
+static bool
+is_taken (int architecture, const QmOpCall *call)
+{
+  const QmTarget gpu = { QM_DEVICE_CUDA, architecture };
+  const QmTarget cpu = { QM_DEVICE_CPU, 0 };
+  QmError error = { 0 };
+  QmStatus status = qm_target_takes (&gpu, call, &error);
+
+  CHECK_INT (qm_target_takes (&cpu, call, NULL), QM_OK);
+  CHECK (status == QM_OK || status == QM_STATUS_UNSUPPORTED);
+  if (status != QM_OK)
+    CHECK_CONTAINS (error.message, qm_op_name (call->op));
+  return status == QM_OK;
+}
+
+static QmOpCall
+attention (QmType type, bool tf32, int64_t heads, int64_t rows, int64_t size)
+{
+  const int64_t shape[] = { 2, heads, rows, size };
+  QmOpCall call = { .op = QM_OP_ATTENTION };
+
+  call.attributes.tf32 = tf32;
+  for (int i = 0; i < 3; i++)
+    call.inputs[i] = tensor (type, 4, shape);
+  call.outputs[0] = tensor (type, 4, shape);
+  call.outputs[1] = tensor (QM_TYPE_F32, 3, shape);
+  return call;
+}
+
+static void
+test_attention (void)
+{
+  QmOpCall call = attention (QM_TYPE_BF16, false, 4, 16, 256);
+
+  check_case ("attention");
+  CHECK (is_taken (90, &call));
+  call = attention (QM_TYPE_BF16, false, 4, 16, 264);
+  CHECK (!is_taken (90, &call));
+  /* Without tensor cores, a row of blocks for each head of each sample. */
+  call = attention (QM_TYPE_BF16, false, 40000, 16, 64);
+  CHECK (is_taken (90, &call));
+  call = attention (QM_TYPE_BF16, false, 40000, 16, 60);
+  CHECK (!is_taken (90, &call));
+  call = attention (QM_TYPE_F32, false, 40000, 16, 64);
+  CHECK (!is_taken (90, &call));
+  call = attention (QM_TYPE_F32, true, 40000, 16, 64);
+  CHECK (is_taken (80, &call));
+  CHECK (!is_taken (75, &call)); /* which has no TF32 */
+  call = attention (QM_TYPE_BF16, false, 1, (1 << 24) + 1, 64);
+  CHECK (!is_taken (90, &call));
+  /* Of the gradient, queries are the second input. */
+  call = attention (QM_TYPE_BF16, false, 4, 16, 264);
+  call.op = QM_OP_ATTENTION_BACKWARD;
+  for (int i = 1; i < 5; i++)
+    call.inputs[i] = call.inputs[0];
+  call.outputs[1] = call.outputs[2] = call.outputs[0];
+  CHECK (!is_taken (90, &call));
+}
+
+static QmOpCall
+scan (int64_t sequences, int64_t states)
+{
+  const int64_t rows[] = { sequences * 2, 8 }, rates[] = { 8, states };
+  QmOpCall call = { .op = QM_OP_SELECTIVE_SCAN };
+
+  call.attributes.width = 2;
+  call.inputs[0] = call.inputs[1] = tensor (QM_TYPE_BF16, 2, rows);
+  call.inputs[2] = tensor (QM_TYPE_F32, 2, rates);
+  return call;
+}
+
+/* The gradient has the same inputs behind another. */
+static QmOpCall
+gradient (const QmOpCall *call, QmOp op)
+{
+  QmOpCall other = *call;
+
+  other.op = op;
+  memmove (other.inputs + 1, call->inputs,
+           (QM_OP_MAX_INPUTS - 1) * sizeof *call->inputs);
+  return other;
+}
+
+static void
+test_scans (void)
+{
+  static const struct
+  {
+    int architecture;
+    int64_t states, of_heads; /* the most */
+  } cases[] = {
+    { 75, 16, 128 },  { 80, 128, 256 },  { 86, 64, 256 },  { 89, 64, 256 },
+    { 90, 128, 256 }, { 100, 128, 256 }, { 120, 64, 256 },
+  };
+
+  check_case ("scans");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int more = 0; more < 2; more++)
+      {
+        const int64_t columns[] = { 4, 2 * (cases[i].of_heads + more) };
+        QmOpCall call = scan (2, cases[i].states + more);
+        QmOpCall back = gradient (&call, QM_OP_SELECTIVE_SCAN_BACKWARD);
+
+        CHECK (is_taken (cases[i].architecture, &call) == !more);
+        CHECK (is_taken (cases[i].architecture, &back) == !more);
+        call.op = QM_OP_DUAL_SCAN;
+        call.attributes.count = 2;
+        call.inputs[3] = tensor (QM_TYPE_BF16, 2, columns);
+        back = gradient (&call, QM_OP_DUAL_SCAN_BACKWARD);
+        CHECK (is_taken (cases[i].architecture, &call) == !more);
+        CHECK (is_taken (cases[i].architecture, &back) == !more);
+      }
+  QmOpCall many = scan (65535, 16), more = scan (65536, 16);
+  CHECK (is_taken (90, &many));
+  CHECK (!is_taken (90, &more));
+}
+
+/* Rows that a block keeps in registers. */
+static void
+test_rows (void)
+{
+  static const struct
+  {
+    QmOp op;
+    int64_t most;
+  } cases[] = {
+    { QM_OP_LAYER_NORM, 32768 },
+    { QM_OP_LAYER_NORM_BACKWARD, 32768 },
+    { QM_OP_SOFTMAX, 32760 },
+    { QM_OP_SOFTMAX_BACKWARD, 32760 },
+  };
+
+  check_case ("rows");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int more = 0; more < 2; more++)
+      {
+        const int64_t n = cases[i].most + more;
+        const int64_t matrix[] = { 2, n }, scores[] = { 1, 1, n, n };
+        QmOpCall call = { .op = cases[i].op };
+
+        call.inputs[0] = cases[i].most == 32768
+                             ? tensor (QM_TYPE_BF16, 2, matrix)
+                             : tensor (QM_TYPE_BF16, 4, scores);
+        CHECK (is_taken (90, &call) == !more);
+      }
+}
+
+/* What has a row of blocks for each sample. */
+static void
+test_samples (void)
+{
+  check_case ("samples");
+  for (int more = 0; more < 2; more++)
+    {
+      const int64_t samples[] = { 65535 + more, 4 };
+      QmOpCall call = { .op = QM_OP_GATED_ADD_BACKWARD };
+
+      call.inputs[2] = tensor (QM_TYPE_BF16, 2, samples);
+      CHECK (is_taken (90, &call) == !more);
+      call.op = QM_OP_ADAPTIVE_NORM_BACKWARD;
+      CHECK (is_taken (90, &call) == !more);
+      call = (QmOpCall){ .op = QM_OP_DRAW_NOISE };
+      call.outputs[2] = tensor (QM_TYPE_F32, 2, samples);
+      CHECK (is_taken (90, &call) == !more);
+      call = (QmOpCall){ .op = QM_OP_COPY };
+      call.inputs[0] = tensor (QM_TYPE_BF16, 2, samples);
+      CHECK (is_taken (90, &call));
+    }
+}
+
+int
+main (void)
+{
+  test_attention ();
+  test_scans ();
+  test_rows ();
+  test_samples ();
+  return check_report ();
+}
