@@ -140,6 +140,7 @@ append_update (const QmPlan *plan,
   QmNode *node = qm_graph_append (graph, QM_OP_MUON_UPDATE);
 
   node->attributes.value = plan->recipe.muon_learning_rate;
+  node->attributes.cap = plan->recipe.learning_rate;
   node->attributes.weight_decay = plan->recipe.muon_weight_decay;
   node->attributes.scale = scale_of (plan, tensor);
   node->inputs[0] = graph->state;
