@@ -209,6 +209,8 @@ print_need (const Work *work,
   object = json_of_place (work, place);
   json_object_update_new (object, qm_bench_json_setting (options,
                                                          &work->model->recipe));
+  qm_bench_json_pairs (object, &work->model->config, &work->model->recipe,
+                       qm_bench_samples_of_pass (options));
   qm_bench_json_sums (object, options, &work->model->recipe);
   json_object_set_new (object, "verified",
                        json_boolean (qm_plan_is_verified (options)));

@@ -177,7 +177,11 @@ print_line_json (const QmBenchWays *ways,
   else
     json_object_set_new (object, "fits", json_boolean (line->found.fits));
   if (!line->impossible && line->found.fits)
-    add_found (object, line);
+    {
+      add_found (object, line);
+      qm_bench_json_pairs (object, &ways->model->config, &ways->model->recipe,
+                           line->found.micro_batch * ways->gpus);
+    }
   qm_bench_print_json (object);
 }
 
@@ -200,6 +204,9 @@ print_line (const QmBenchWays *ways, const Line *line)
                     way, p->days, p->days_low, p->days_high,
                     (long long) line->found.micro_batch, p->pass, p->update,
                     p->step, p->exchange, ways->gpus == 1 ? " (alone)" : "");
+  if (!line->impossible && line->found.fits)
+    qm_bench_print_pairs ("  ", &ways->model->config, &ways->model->recipe,
+                          line->found.micro_batch * ways->gpus);
 }
 
 /* Predicts one way. */

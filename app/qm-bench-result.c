@@ -432,6 +432,8 @@ qm_bench_print_result (const QmBenchRun *run)
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);
+  qm_bench_print_pairs ("  ", &plan->config, &plan->recipe,
+                        qm_bench_samples_of_pass (&plan->options));
   print_times ("pass", &result->pass);
   if (qm_plan_has_last (plan) && plan->accumulation > 1)
     print_times ("last", &result->last);

@@ -223,6 +223,21 @@ json_t *qm_bench_json_setting (const QmPlanOptions *options,
 json_t *qm_bench_json_memory (const QmMemory *memory);
 json_t *qm_bench_json_plan (const QmPlan *plan);
 
+/* Samples of one pass, on all GPUs. */
+int64_t qm_bench_samples_of_pass (const QmPlanOptions *options);
+
+/* Of a model whose loss compares pairs, where the `samples` of a pass on all
+ * GPUs are not all of a step: adds them as "pairs_compared"; or prints a line,
+ * after `indent`.  Nothing of any other. */
+void qm_bench_json_pairs (json_t *object,
+                          const QmModelConfig *config,
+                          const QmRecipe *recipe,
+                          int64_t samples);
+void qm_bench_print_pairs (const char *indent,
+                           const QmModelConfig *config,
+                           const QmRecipe *recipe,
+                           int64_t samples);
+
 /* Adds "sums", the type in which this engine sums gradients over ranks, where
  * there are several. */
 void qm_bench_json_sums (json_t *object,
