@@ -261,8 +261,14 @@ qm_export_deepspeed (const QmExport *s, json_t *notes)
     add_note (notes, "the way of sharding is FSDP, which is no part of "
                      "DeepSpeed: this is stage 0");
   add_note (notes, "train for %lld steps", (long long) s->recipe->steps);
-  add_note (notes, "start it with deepspeed --num_gpus %lld",
-            (long long) s->gpus);
+  if (s->nodes > 1)
+    add_note (notes,
+              "start it with deepspeed --num_nodes %lld --num_gpus %lld, and a "
+              "--hostfile that names the machines",
+              (long long) s->nodes, (long long) (s->gpus / s->nodes));
+  else
+    add_note (notes, "start it with deepspeed --num_gpus %lld",
+              (long long) s->gpus);
   return deepspeed_config (s);
 }
 
@@ -370,7 +376,13 @@ qm_export_transformers (const QmExport *s, json_t *notes)
       add_fsdp (object, s);
       add_note (notes, "fsdp_config is that of Transformers 5.17 or newer");
     }
-  if (s->sharding != QM_SHARDING_NONE || s->gpus > 1)
+  if (s->nodes > 1)
+    add_note (notes,
+              "start it on each machine with torchrun --nnodes %lld "
+              "--nproc-per-node %lld --rdzv-backend c10d --rdzv-endpoint "
+              "HOST:PORT, of the first of them",
+              (long long) s->nodes, (long long) (s->gpus / s->nodes));
+  else if (s->sharding != QM_SHARDING_NONE || s->gpus > 1)
     add_note (notes, "start it with torchrun --nproc-per-node %lld",
               (long long) s->gpus);
   return object;

@@ -128,6 +128,7 @@ read_result (Export *export, QmError *error)
   settings->offloading = result->offloading;
   settings->micro_batch = result->micro_batch;
   settings->gpus = result->gpus;
+  settings->nodes = result->nodes;
   if (strcmp (result->engine, "quartermaster") == 0)
     json_array_append_new (export->notes,
                            json_string (
@@ -155,6 +156,7 @@ read_options (Export *export, QmError *error)
   settings->sharding = plan.sharding;
   settings->offloading = plan.offload;
   settings->gpus = plan.ranks;
+  settings->nodes = 1;
   if (!qm_bench_read_count ("--micro-batch", options->micro_batch,
                             &settings->micro_batch)
       || settings->micro_batch < 1)

@@ -19,7 +19,8 @@ typedef struct QmExport
   unsigned methods;
   bool checkpoint, offloading;
   QmSharding sharding; /* also without offloading */
-  int64_t micro_batch, accumulation, gpus;
+  int64_t micro_batch, accumulation;
+  int64_t gpus, nodes; /* GPUs of all machines, and how many those are */
 } QmExport;
 
 /* Keyword arguments of TrainingArguments of Transformers 5 (training_args.py),

@@ -3,6 +3,7 @@
 /* Which ways on several GPUs are measured first, at which micro-batch, and
  * which not to the end. */
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-probes.h"
 #include "app/qm-bench-search.h"
 #include "data/datadir.h"
@@ -38,10 +39,14 @@ open_basis (QmBenchSearch *search, Basis *basis, QmError *error)
 {
   const QmBenchOptions *options = search->options;
   char folder[PATH_MAX], path[PATH_MAX + 32];
+  int machines = qm_bench_nodes (options);
+  bool joined = options->links != NULL && machines > 1;
   QmStatus status = QM_OK;
 
   if (options->links != NULL)
     status = qm_link_times_load (options->links, &basis->links, error);
+  if (status == QM_OK && options->links != NULL)
+    status = qm_bench_check_links (options, &basis->links, machines, error);
   if (status != QM_OK || search->gpu == NULL)
     return status;
   qm_data_dir (folder, sizeof folder);
@@ -53,9 +58,16 @@ open_basis (QmBenchSearch *search, Basis *basis, QmError *error)
   basis->level = qm_calibration_level (&basis->calibration, "engine");
   basis->known =
       status == QM_OK && basis->level != NULL
-      && qm_speeds_of_gpu (&basis->calibration, search->gpu, search->gpus,
+      && qm_speeds_of_gpu (&basis->calibration, search->gpu,
+                           joined ? search->gpus / machines : search->gpus,
                            QM_INTERCONNECT_OF_GPU, &basis->speeds, NULL)
              == QM_OK;
+  if (basis->known && joined)
+    {
+      const QmNetwork network = qm_network_of_links (&basis->links);
+
+      qm_speeds_join (&basis->speeds, machines, &network, 1);
+    }
   if (basis->known)
     basis->exchange =
         qm_exchange_of (&basis->speeds, basis->level,

@@ -3,6 +3,7 @@
 /* qm-bench links: how fast the devices of this machine exchange, each two of
  * them and all together, and with the host. */
 
+#include "app/qm-bench-between.h"
 #include "app/qm-bench-nodes.h"
 #include "app/qm-bench-ranks.h"
 #include "app/qm-bench-scaling.h"
@@ -15,24 +16,22 @@
 #include <string.h>
 
 /* Bytes: of the smallest and the largest exchange of all, which grow by as
- * much, and of one between two, and of the least there is. */
+ * much, and of one between two. */
 #define SMALLEST ((size_t) 64 << 10)
 #define LARGEST  ((size_t) 1 << 30)
 #define GROWTH   16
 #define PAIR     ((size_t) 256 << 20)
-#define LEAST    ((size_t) 4096)
 
 #define N_SIZES 5
 
 /* As much of them on a CPU, whose memory is that of all its ranks. */
 #define CPU_SHARE 64
 
-/* Between two devices, in both directions at once. */
+/* Between two devices of this machine. */
 typedef struct Pair
 {
-  bool peers;       /* the first reads the memory of the second by itself */
-  double bandwidth; /* bytes a second, each way */
-  double latency;   /* seconds of the least exchange */
+  bool peers; /* the first reads the memory of the second by itself */
+  QmBenchBetween found;
 } Pair;
 
 /* What a rank has open. */
@@ -59,8 +58,9 @@ typedef struct Links
   size_t sizes[N_SIZES];
   double seconds[QM_LINKS_OPS][N_SIZES];
   Pair pairs[QM_BENCH_MOST_RANKS][QM_BENCH_MOST_RANKS];
-  int pair[2];     /* that is being measured */
-  json_t *scaling; /* of models; NULL of one device */
+  int pair[2];             /* that is being measured */
+  QmBenchBetween *between; /* of the first machine and each other one */
+  json_t *scaling;         /* of models; NULL of one device */
 } Links;
 
 static QmTransport
@@ -136,33 +136,30 @@ time_all (void *data, int number, QmError *error)
   return status;
 }
 
+/* A device as one of two. */
+static QmBenchEnd
+end_of (const Links *links, const Rank *rank)
+{
+  return (QmBenchEnd){ rank->device, rank->memory,
+                       PAIR < links->most ? PAIR : links->most };
+}
+
 /* The same way as all take. */
 static QmStatus
 time_pair (void *data, int number, QmError *error)
 {
   Links *links = data;
   Rank *rank = &links->all[links->pair[number]];
-  Pair *pair = &links->pairs[links->pair[0]][links->pair[1]];
-  size_t bytes = PAIR < links->most ? PAIR : links->most;
-  double seconds = 0, least = 0;
+  const QmBenchEnd end = end_of (links, rank);
+  QmBenchBetween found;
   QmStatus status =
       qm_communicator_new (links->world, number, rank->device, links->transport,
                            &rank->communicator, error);
 
   if (status == QM_OK)
-    status =
-        qm_links_time (rank->communicator, rank->device, QM_LINKS_ALL_GATHER,
-                       rank->memory, fitting (bytes, 2), &seconds, error);
-  if (status == QM_OK)
-    status =
-        qm_links_time (rank->communicator, rank->device, QM_LINKS_ALL_GATHER,
-                       rank->memory, LEAST, &least, error);
+    status = qm_bench_time_two (rank->communicator, &end, &found, error);
   if (status == QM_OK && number == 0)
-    {
-      pair->bandwidth = qm_links_bandwidth (QM_LINKS_ALL_GATHER, 2,
-                                            fitting (bytes, 2), seconds);
-      pair->latency = least;
-    }
+    links->pairs[links->pair[0]][links->pair[1]].found = found;
   return status;
 }
 
@@ -234,6 +231,19 @@ time_pairs (Links *links, QmError *error)
   return status;
 }
 
+/* The first device of this machine with those of others. */
+static QmStatus
+time_machines (Links *links, QmError *error)
+{
+  const QmBenchEnd end = end_of (links, &links->all[0]);
+
+  links->between =
+      calloc ((size_t) qm_bench_nodes (links->options), sizeof *links->between);
+  return links->between != NULL ? qm_bench_time_between (links->options, &end,
+                                                         links->between, error)
+                                : qm_error_no_memory (error);
+}
+
 /* All GPUs that can be used, or those that are meant; else the CPU, twice, so
  * that there is something to see. */
 static QmStatus
@@ -269,6 +279,9 @@ find_devices (Links *links, QmError *error)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "%d devices are more than can work together",
                          links->total);
+  status = qm_bench_check_peers (&options, links->total, error);
+  if (status != QM_OK)
+    return status;
   return qm_bench_rank_devices (&options, links->ranks, links->ids, error);
 }
 
@@ -304,6 +317,8 @@ measure_links (Links *links, QmError *error)
     status = time_hosts (links, error);
   if (status == QM_OK && links->total > 1)
     status = meet_all (links, error);
+  if (status == QM_OK && qm_bench_nodes (links->options) > 1)
+    status = time_machines (links, error);
   if (status == QM_OK && !qm_bench_follows (links->options))
     status = time_pairs (links, error);
   return status;
@@ -322,13 +337,14 @@ bus (const Links *links, int collective, int size)
 static void
 take_times (const Links *links, QmLinkTimes *times)
 {
-  *times = (QmLinkTimes){ .ranks = links->ranks };
+  *times = (QmLinkTimes){ .ranks = links->total,
+                          .nodes = qm_bench_nodes (links->options) };
   snprintf (times->transport, sizeof times->transport, "%s",
             qm_transport_name (links->transport));
   for (int c = 0; c < QM_LINKS_OPS; c++)
     for (int i = 0; i < N_SIZES; i++)
       qm_link_times_add (times, (QmLinksOp) c,
-                         (double) fitting (links->sizes[i], links->ranks),
+                         (double) fitting (links->sizes[i], links->total),
                          links->seconds[c][i]);
 }
 
@@ -367,7 +383,7 @@ predict_scaling (Links *links, QmError *error)
 {
   QmLinkTimes times;
 
-  if (links->ranks == 1)
+  if (links->total == 1)
     return QM_OK;
   take_times (links, &times);
   return qm_bench_scaling (links->options, &links->infos[0], &times,
@@ -393,6 +409,13 @@ json_collective (const Links *links, int collective)
   return array;
 }
 
+static void
+add_between (json_t *object, const QmBenchBetween *found)
+{
+  qm_bench_json_number (object, "gbs", found->bandwidth / 1e9);
+  qm_bench_json_number (object, "latency_s", found->latency);
+}
+
 static json_t *
 json_pairs (const Links *links)
 {
@@ -405,10 +428,25 @@ json_pairs (const Links *links)
         json_t *object = json_pack ("{s:[s, s], s:b}", "devices", links->ids[i],
                                     links->ids[j], "peers", (int) pair->peers);
 
-        qm_bench_json_number (object, "gbs", pair->bandwidth / 1e9);
-        qm_bench_json_number (object, "latency_s", pair->latency);
+        add_between (object, &pair->found);
         json_array_append_new (array, object);
       }
+  return array;
+}
+
+/* Of machines, whose first devices they are. */
+static json_t *
+json_machines (const Links *links)
+{
+  json_t *array = json_array ();
+
+  for (int i = 1; i < qm_bench_nodes (links->options); i++)
+    {
+      json_t *object = json_pack ("{s:[i, i]}", "nodes", 0, i);
+
+      add_between (object, &links->between[i - 1]);
+      json_array_append_new (array, object);
+    }
   return array;
 }
 
@@ -439,7 +477,10 @@ print_links_json (const Links *links)
       qm_bench_json_trial (object, &links->trial);
       qm_bench_json_nodes (object, links->options);
       if (qm_bench_nodes (links->options) > 1)
-        json_object_set_new (object, "gpus", json_integer (links->total));
+        {
+          json_object_set_new (object, "gpus", json_integer (links->total));
+          json_object_set_new (object, "between", json_machines (links));
+        }
       json_object_set_new (object, "pairs", json_pairs (links));
       for (int c = 0; c < QM_LINKS_OPS; c++)
         json_object_set_new (collectives, qm_links_op_name ((QmLinksOp) c),
@@ -475,8 +516,8 @@ print_pairs (const Links *links)
           if (i == j)
             printf (" %16s", "-");
           else
-            printf (" %8.1f%s %5.1f", pair->bandwidth / 1e9,
-                    pair->peers ? "*" : " ", pair->latency * 1e6);
+            printf (" %8.1f%s %5.1f", pair->found.bandwidth / 1e9,
+                    pair->peers ? "*" : " ", pair->found.latency * 1e6);
           peers = peers || pair->peers;
         }
       printf ("\n");
@@ -486,12 +527,33 @@ print_pairs (const Links *links)
 }
 
 static void
+print_machines (const Links *links)
+{
+  int machines = qm_bench_nodes (links->options);
+
+  if (machines == 1)
+    return;
+  printf ("\nMachine 0 and each other, by their first devices: GB/s each way, "
+          "and microseconds\nof the least exchange\n");
+  for (int i = 1; i < machines; i++)
+    printf ("  machine %-6d %8.2f %8.1f\n", i,
+            links->between[i - 1].bandwidth / 1e9,
+            links->between[i - 1].latency * 1e6);
+}
+
+static void
 print_collectives (const Links *links)
 {
-  char cell[24];
+  int machines = qm_bench_nodes (links->options);
+  char cell[24], all[48];
 
   qm_bench_print_trial (&links->trial);
-  printf ("\nAll %d, %s: GB/s that each sends\n%10s", links->total,
+  if (machines > 1)
+    snprintf (all, sizeof all, "All of %d machines of %d", machines,
+              links->ranks);
+  else
+    snprintf (all, sizeof all, "All %d", links->total);
+  printf ("\n%s, %s: GB/s that each sends\n%10s", all,
           qm_bench_transport_words (links->options, links->transport), "");
   for (int c = 0; c < QM_LINKS_OPS; c++)
     printf (" %16s", qm_links_op_name ((QmLinksOp) c));
@@ -528,8 +590,9 @@ print_links_text (const Links *links)
     }
   if (links->ranks > 1)
     print_pairs (links);
+  print_machines (links);
   print_collectives (links);
-  qm_bench_print_scaling (links->scaling, links->ranks);
+  qm_bench_print_scaling (links->scaling, links->total);
 }
 
 int
@@ -558,6 +621,7 @@ qm_bench_links (const QmBenchOptions *options)
     print_links_text (links);
   close_all (links);
   json_decref (links->scaling);
+  free (links->between);
   free (links);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
 }

@@ -36,6 +36,8 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
   r.gpus = search->gpus;
   r.nodes = qm_bench_nodes (search->options);
   r.transport = qm_bench_search_transport (search);
+  if (search->gpus > 1 && qm_target_is_gpu (&search->info.target))
+    r.path = qm_bench_path (search->options);
   r.settings = settings;
   r.checkpointing = entry->config.checkpoint;
   r.sharding = qm_sharding_name (entry->config.sharding);

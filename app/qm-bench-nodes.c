@@ -195,6 +195,11 @@ qm_bench_find_nodes (QmBenchOptions *options, QmError *error)
   int64_t count = options->n_nodes, self = options->node;
 
   nodes->count = 1;
+  if (count == 1 && self > 0)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--nodes says that there is one machine, and --node "
+                         "can only be 0 then, not %lld",
+                         (long long) self);
   if (count == 1)
     return QM_OK;
   status = ask_launcher (&launched, error);
@@ -257,6 +262,16 @@ qm_bench_read_total (const QmBenchOptions *options,
                        *total, QM_WORLD_MAX);
 }
 
+QmStatus
+qm_bench_check_peers (const QmBenchOptions *options, int total, QmError *error)
+{
+  if (total > 1 || !options->no_peer)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                       "--no-peer is of several devices that exchange, and "
+                       "there is one");
+}
+
 static const char *
 word (const char *text)
 {
@@ -290,23 +305,18 @@ describe_purpose (const QmBenchOptions *o,
             o->averaged);
 }
 
-QmStatus
-qm_bench_join (const QmBenchOptions *options,
-               const QmBenchModel *model,
-               int local,
-               double wait,
-               QmWorld **world,
-               QmError *error)
+/* Who waits for the others where they meet. */
+static QmStatus
+join_as (const QmBenchOptions *options,
+         const QmBenchModel *model,
+         QmWorldOptions us,
+         double wait,
+         QmWorld **world,
+         QmError *error)
 {
   const QmBenchNodes *nodes = &options->nodes;
-  int count = qm_bench_nodes (options);
   char purpose[1200];
-  QmWorldOptions us = { .ranks = local * count,
-                        .first = local * nodes->self,
-                        .local = local };
 
-  if (count == 1)
-    return qm_world_new (&us, world, error);
   describe_purpose (options, model, purpose, sizeof purpose);
   us.rendezvous = nodes->rendezvous;
   us.secret = nodes->secret;
@@ -316,6 +326,35 @@ qm_bench_join (const QmBenchOptions *options,
               : options->wait > 0 ? (double) options->wait
                                   : QM_BENCH_WAIT;
   return qm_world_new (&us, world, error);
+}
+
+QmStatus
+qm_bench_join (const QmBenchOptions *options,
+               const QmBenchModel *model,
+               int local,
+               double wait,
+               QmWorld **world,
+               QmError *error)
+{
+  int count = qm_bench_nodes (options);
+  const QmWorldOptions us = { .ranks = local * count,
+                              .first = local * options->nodes.self,
+                              .local = local };
+
+  return count == 1 ? qm_world_new (&us, world, error)
+                    : join_as (options, model, us, wait, world, error);
+}
+
+QmStatus
+qm_bench_join_first (const QmBenchOptions *options,
+                     QmWorld **world,
+                     QmError *error)
+{
+  const QmWorldOptions us = { .ranks = 2,
+                              .first = qm_bench_follows (options) ? 1 : 0,
+                              .local = 1 };
+
+  return join_as (options, NULL, us, 0, world, error);
 }
 
 const char *
@@ -332,6 +371,61 @@ qm_bench_transport_words (const QmBenchOptions *options, QmTransport transport)
   return transport == QM_TRANSPORT_NCCL ? "through NCCL"
          : qm_bench_nodes (options) > 1 ? "through sockets"
                                         : "through the memory of the host";
+}
+
+QmStatus
+qm_bench_check_links (const QmBenchOptions *options,
+                      const QmLinkTimes *links,
+                      int nodes,
+                      QmError *error)
+{
+  int measured = links->nodes > 1 ? links->nodes : 1;
+
+  if (measured == (nodes > 1 ? nodes : 1))
+    return QM_OK;
+  if (measured == 1)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "%.160s has links of one machine, and --nodes says %d",
+                         options->links, nodes);
+  return qm_error_set (
+      error, QM_STATUS_USAGE, "", 0, 0,
+      "%.120s has links of %d machines of %d, which --nodes %d "
+      "and --gpus %d mean",
+      options->links, measured, links->ranks / measured, measured,
+      links->ranks / measured);
+}
+
+const char *
+qm_bench_format_devices (
+    int gpus, int nodes, const char *device, char *text, size_t size)
+{
+  if (nodes > 1)
+    snprintf (text, size, "%d machines of %d x %s", nodes, gpus / nodes,
+              device);
+  else
+    snprintf (text, size, "%d x %s", gpus, device);
+  return text;
+}
+
+QmResultPath
+qm_bench_path (const QmBenchOptions *options)
+{
+  QmResultPath path = options->no_peer ? QM_PATH_FORCED : QM_PATH_OWN;
+
+  for (char **one = environ; one != NULL && *one != NULL; one++)
+    {
+      size_t length = strcspn (*one, "=");
+      char name[64];
+      QmResultPath told;
+
+      if (strncmp (*one, "NCCL_", 5) != 0 || (*one)[length] != '='
+          || length >= sizeof name)
+        continue;
+      snprintf (name, sizeof name, "%.*s", (int) length, *one);
+      told = qm_result_variable_path (name, *one + length + 1);
+      path = told > path ? told : path;
+    }
+  return path;
 }
 
 void
@@ -368,6 +462,8 @@ qm_bench_json_nodes (json_t *object, const QmBenchOptions *options)
   if (qm_bench_nodes (options) > 1)
     json_object_set_new (object, "nodes",
                          json_integer (qm_bench_nodes (options)));
+  if (options->no_peer)
+    json_object_set_new (object, "no_peer", json_true ());
   for (char **one = environ;
        one != NULL && *one != NULL && json_object_size (nccl) < MOST_VARIABLES;
        one++)

@@ -8,6 +8,8 @@
 
 #include "app/qm-bench.h"
 
+#include "data/link-times.h"
+#include "data/results.h"
 #include "kernels/communicator.h"
 
 /* Seconds that the others are waited for, without --wait. */
@@ -30,6 +32,11 @@ QmStatus qm_bench_read_total (const QmBenchOptions *options,
                               int *local,
                               int *total,
                               QmError *error);
+
+/* Refuses --no-peer of so many devices in all, where it says nothing:
+ * QM_STATUS_USAGE. */
+QmStatus
+qm_bench_check_peers (const QmBenchOptions *options, int total, QmError *error);
 
 /* Makes the world of the ranks of all machines, of which this process has
  * `local`.  `model`, which may be NULL, and the options have to be the same in
@@ -55,8 +62,30 @@ void qm_bench_json_trial (json_t *object, const QmTransportTrial *trial);
 /* The same as a line to people; nothing where they were not. */
 void qm_bench_print_trial (const QmTransportTrial *trial);
 
-/* Adds "nodes", where there are several, and "nccl", the variables of NCCL that
- * the environment has, where there are any. */
+/* Makes the world of two ranks, one of the first machine and one of this or, on
+ * the first, of another that calls it at once. */
+QmStatus qm_bench_join_first (const QmBenchOptions *options,
+                              QmWorld **world,
+                              QmError *error);
+
+/* Whether the links that --links names were measured between as many machines
+ * as are meant: QM_STATUS_USAGE where they were not. */
+QmStatus qm_bench_check_links (const QmBenchOptions *options,
+                               const QmLinkTimes *links,
+                               int nodes,
+                               QmError *error);
+
+/* "2 x NVIDIA H200", and of several machines "2 machines of 1 x NVIDIA H200";
+ * returns `text`. */
+const char *qm_bench_format_devices (
+    int gpus, int nodes, const char *device, char *text, size_t size);
+
+/* What --no-peer and the variables of NCCL in the environment make of it. */
+QmResultPath qm_bench_path (const QmBenchOptions *options);
+
+/* Adds "nodes", where there are several, "no_peer", where that is asked for,
+ * and "nccl", the variables of NCCL that the environment has, where there are
+ * any. */
 void qm_bench_json_nodes (json_t *object, const QmBenchOptions *options);
 
 #endif

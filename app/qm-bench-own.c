@@ -28,8 +28,7 @@ typedef struct Own
 static bool
 read_own (const Own *own, const QmResult *result, QmTrained *trained)
 {
-  return strcmp (result->model_key, own->key) == 0 && result->nodes == 1
-         && result->step > 0
+  return strcmp (result->model_key, own->key) == 0 && result->step > 0
          && qm_trained_of_result (result, own->catalog, &own->model->config,
                                   &own->model->recipe, trained)
          && qm_trained_is_plain (trained);

@@ -6,6 +6,8 @@
 
 #include "app/qm-bench-ways.h"
 
+#include "app/qm-bench-nodes.h"
+
 #include "data/architecture.h"
 #include "engine/search.h"
 
@@ -266,6 +268,7 @@ QmStatus
 qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
 {
   Line lines[QM_SEARCH_MOST];
+  char devices[128];
   QmSpeeds speeds;
   QmExchange exchange;
   int machines = ways->places->machines > 1 ? ways->places->machines : 1;
@@ -294,14 +297,16 @@ qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
   if (ways->n > 1)
     qsort (lines, ways->n, sizeof lines[0], compare_lines);
   if (!ways->json)
-    qm_bench_print ("%s on %d x %s, %s, predicted%s%s%s%s", ways->model->name,
-                    ways->gpus, ways->gpu->name, ways->level->name,
-                    ways->gpus == 1 ? "" : "; exchange through ",
-                    ways->gpus == 1             ? ""
-                    : exchange.measured != NULL ? "links as measured"
-                                                : qm_way_name (speeds.way),
-                    machines > 1 ? " and " : "",
-                    machines > 1 ? ways->between : "");
+    qm_bench_print (
+        "%s on %s, %s, predicted%s%s%s%s", ways->model->name,
+        qm_bench_format_devices (ways->gpus, machines, ways->gpu->name, devices,
+                                 sizeof devices),
+        ways->level->name, ways->gpus == 1 ? "" : "; exchange through ",
+        ways->gpus == 1             ? ""
+        : exchange.measured != NULL ? "links as measured"
+                                    : qm_way_name (speeds.way),
+        machines > 1 && exchange.measured == NULL ? " and " : "",
+        machines > 1 && exchange.measured == NULL ? ways->between : "");
   if (!ways->json)
     qm_bench_print_residual (ways->residual);
   for (size_t i = 0; i < ways->n; i++)

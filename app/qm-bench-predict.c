@@ -5,6 +5,7 @@
 
 #include "app/qm-bench.h"
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-probes.h"
 #include "app/qm-bench-ways.h"
 #include "data/architecture.h"
@@ -43,6 +44,7 @@ typedef struct Question
   char key[QM_MODEL_KEY_BYTES]; /* of the model among them */
   const QmBenchOptions *ways;   /* NULL: none are named */
   QmLinkTimes links;            /* of --links; of no ranks without it */
+  QmNetwork network;            /* that it was measured with */
   const char *between;          /* machines, of which options has how many */
   QmPlaces *free; /* with the fastest settings; NULL: those are asked for */
 } Question;
@@ -122,7 +124,7 @@ read_network (const QmBenchOptions *options, Question *question, QmError *error)
   size_t n;
   const QmNetwork *networks = qm_networks (&n);
 
-  if ((options->n_nodes > 1) != (name != NULL))
+  if (options->links == NULL && (options->n_nodes > 1) != (name != NULL))
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--nodes says how many machines there are, and "
                          "--between what is between them: both or none");
@@ -296,6 +298,29 @@ find_residual (const Question *question, const QmGpu *gpu, int gpus)
                             asks_other (question, gpu, gpus));
 }
 
+/* Of several machines they are those that --nodes means. */
+static QmStatus
+read_measured_links (const QmBenchOptions *options,
+                     Question *question,
+                     QmError *error)
+{
+  QmPlacesOptions *places = &question->options;
+  QmLinkTimes *links = &question->links;
+  QmStatus status = qm_link_times_load (options->links, links, error);
+
+  if (status == QM_OK)
+    status =
+        qm_bench_check_links (options, links, (int) options->n_nodes, error);
+  if (status != QM_OK || links->nodes < 2)
+    return status;
+  question->network = qm_network_of_links (links);
+  question->between = question->network.id;
+  places->machines = links->nodes;
+  places->network = &question->network;
+  places->adapters = 1;
+  return QM_OK;
+}
+
 static QmStatus
 read_question (const QmBenchOptions *options,
                Question *question,
@@ -326,7 +351,7 @@ read_question (const QmBenchOptions *options,
     status = read_limits (options, question, error);
   question->ways = qm_bench_names_ways (options) ? options : NULL;
   if (status == QM_OK && options->links != NULL)
-    status = qm_link_times_load (options->links, &question->links, error);
+    status = read_measured_links (options, question, error);
   question->options.config = &question->model.config;
   question->options.recipe = &question->model.recipe;
   question->options.calibration = &question->calibration;

@@ -8,6 +8,7 @@
 
 #include "config.h"
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-search.h"
 #include "data/text.h"
 
@@ -225,6 +226,7 @@ print_model (const QmBenchSearch *search, size_t model)
   const int columns = (int) (sizeof head / sizeof head[0]);
   QmBenchTable table = { .columns = columns, .left = 3 };
   Summary s = summarise (search, model);
+  char devices[320];
   char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (&table);
 
   for (int i = 0; i < columns && cells != NULL; i++)
@@ -237,8 +239,10 @@ print_model (const QmBenchSearch *search, size_t model)
   if (model > 0)
     printf ("\n");
   if (search->gpus > 1)
-    qm_bench_print ("%s on %d x %s", search->models[model].name, search->gpus,
-                    search->info.name);
+    qm_bench_print (
+        "%s on %s", search->models[model].name,
+        qm_bench_format_devices (search->gpus, qm_bench_nodes (search->options),
+                                 search->info.name, devices, sizeof devices));
   else
     qm_bench_print ("%s on %s", search->models[model].name, search->info.name);
   qm_bench_table_print (&table);
@@ -319,6 +323,9 @@ print_model_json (const QmBenchSearch *search, size_t model)
                        json_string (search->models[model].key));
   json_object_set_new (object, "version", json_string (QM_VERSION));
   json_object_set_new (object, "device", qm_bench_json_device (&search->info));
+  json_object_set_new (object, "gpus", json_integer (search->gpus));
+  json_object_set_new (object, "nodes",
+                       json_integer (qm_bench_nodes (search->options)));
   json_object_set_new (object, "configurations", list);
   json_object_set_new (object, "best",
                        s.best != NULL ? json_of_entry (search, s.best, s.plain)

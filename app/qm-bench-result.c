@@ -15,14 +15,23 @@
 #define JOULES_PER_KWH  3.6e6
 #define MAX_WORDS       12
 
-/* Of all devices; NaN: not known of each, as of other machines'. */
+/* Of all devices of all machines; NaN: not known of each. */
 static double
 watts_of (const QmBenchRun *run)
 {
-  double watts = run->local == run->ranks ? 0 : NAN;
+  double watts = 0;
+  json_t *rank;
+  size_t i;
 
-  for (int i = 0; i < run->local; i++)
-    watts += qm_bench_run_rank (run, i)->result.watts;
+  if (run->seen == NULL)
+    for (int local = 0; local < run->local; local++)
+      watts += qm_bench_run_rank (run, local)->result.watts;
+  json_array_foreach (run->seen, i, rank)
+  {
+    const json_t *one = json_object_get (rank, "watts");
+
+    watts += json_is_number (one) ? json_number_value (one) : NAN;
+  }
   return watts;
 }
 
@@ -213,25 +222,34 @@ add_exchange (json_t *object, const QmMeasureResult *result)
   json_object_set_new (object, "exchange", inner);
 }
 
+json_t *
+qm_bench_json_rank (const QmBenchRun *run, int number)
+{
+  const QmBenchRun *rank = qm_bench_run_rank (run, number);
+  json_t *object = json_object ();
+
+  json_object_set_new (object, "device", qm_bench_json_device (&rank->info));
+  add_memory (object, rank);
+  if (isfinite (run->result.exchange))
+    add_waits (object, &rank->result.waits);
+  if (rank->monitor != NULL)
+    {
+      add_watch (object, rank);
+      qm_bench_json_number (object, "watts", rank->result.watts);
+    }
+  return object;
+}
+
 /* Each device of several, and how they exchange. */
 static void
 add_ranks (json_t *object, const QmBenchRun *run)
 {
   json_t *array = json_array ();
 
-  for (int i = 0; i < run->local; i++)
-    {
-      const QmBenchRun *rank = qm_bench_run_rank (run, i);
-      json_t *inner = json_object ();
-
-      json_object_set_new (inner, "device", qm_bench_json_device (&rank->info));
-      add_memory (inner, rank);
-      if (isfinite (run->result.exchange))
-        add_waits (inner, &rank->result.waits);
-      if (rank->monitor != NULL)
-        add_watch (inner, rank);
-      json_array_append_new (array, inner);
-    }
+  for (int i = 0; run->seen == NULL && i < run->local; i++)
+    json_array_append_new (array, qm_bench_json_rank (run, i));
+  if (run->seen != NULL)
+    json_array_extend (array, run->seen);
   json_object_set_new (object, "ranks", array);
   json_object_set_new (
       object, "transport",
@@ -334,11 +352,42 @@ print_watch (const QmBenchRun *run)
       any = true;
     }
   printf ("%s\n", run->facts.mig > 0 ? " (of the whole GPU)" : "");
-  if (isfinite (run->result.watts))
+}
+
+/* That of all devices. */
+static void
+print_energy (const QmBenchRun *run)
+{
+  if (run->monitor != NULL && isfinite (watts_of (run)))
     printf ("  energy  %.4g kJ a step, %.4g kWh in all (extrapolated)\n",
             joules_of_step (run) * 1e-3,
             joules_of_step (run) * (double) run->plan->recipe.steps
                 / JOULES_PER_KWH);
+}
+
+/* The ranks of other machines that were held back, since the slowest counts. */
+static void
+print_held_back (const QmBenchRun *run)
+{
+  json_t *rank, *word;
+  size_t i, w;
+
+  json_array_foreach (run->seen, i, rank)
+  {
+    json_t *watch = json_object_get (rank, "watch");
+    json_t *words = json_object_get (watch, "throttle");
+    char why[256] = "";
+
+    if (i < (size_t) run->local
+        || !json_is_true (json_object_get (watch, "slowed")))
+      continue;
+    json_array_foreach (words, w, word)
+        snprintf (why + strlen (why), sizeof why - strlen (why), "%s%.32s",
+                  w > 0 ? ", " : "", json_string_value (word));
+    qm_bench_print (
+        "  rank %zu, of machine %lld: held back by %s", i,
+        (long long) json_integer_value (json_object_get (rank, "node")), why);
+  }
 }
 
 static void
@@ -453,12 +502,14 @@ qm_bench_print_result (const QmBenchRun *run)
             result->exchange * 1e3, 100 * result->exchange / result->step.mean);
   print_memory_use (run);
   print_watch (run);
-  for (int i = 1; i < run->ranks; i++)
+  for (int i = 1; i < run->local; i++)
     if (qm_bench_run_rank (run, i)->monitor != NULL)
       {
         qm_bench_print ("  %s:", qm_bench_run_rank (run, i)->id);
         print_watch (qm_bench_run_rank (run, i));
       }
+  print_held_back (run);
+  print_energy (run);
   if (run->options->verbose)
     print_phases (run);
   if (run->options->profile)

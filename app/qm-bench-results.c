@@ -2,6 +2,7 @@
 
 /* qm-bench results: what is in results files. */
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-search.h"
 #include "data/results-adopt.h"
 
@@ -25,8 +26,8 @@ compare_results (const void *a, const void *b)
                             *(const QmResult *const *) b);
 }
 
-/* Whether two results are about the same model on the same device with the same
- * software. */
+/* Whether two results are about the same model on the same devices of as many
+ * machines, which exchange in the same way, with the same software. */
 static bool
 is_same_place (const QmResult *a, const QmResult *b)
 {
@@ -37,6 +38,8 @@ is_same_place (const QmResult *a, const QmResult *b)
          && a->architecture == b->architecture
          && strcmp (a->engine, b->engine) == 0
          && strcmp (a->version, b->version) == 0 && a->gpus == b->gpus
+         && a->nodes == b->nodes && a->path == b->path
+         && qm_result_through_host (a) == qm_result_through_host (b)
          && a->deterministic == b->deterministic;
 }
 
@@ -120,6 +123,16 @@ add_result_row (const QmResult *r, QmBenchTable *table)
               r->reason);
 }
 
+/* How GPUs exchanged, where that is not how they do by themselves. */
+static const char *
+how_exchanged (const QmResult *result)
+{
+  if (qm_result_through_host (result))
+    return result->nodes > 1 ? ", through sockets"
+                             : ", through the memory of the host";
+  return result->path != QM_PATH_OWN ? ", held back" : "";
+}
+
 /* Prints results of one place, the first `n`. */
 static void
 print_place (const QmResult *const *results, size_t n)
@@ -133,14 +146,18 @@ print_place (const QmResult *const *results, size_t n)
   QmBenchTable table = { .columns = columns, .left = 4 };
   char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (&table);
   const QmResult *first = results[0];
+  char devices[320];
 
   for (int i = 0; i < columns && cells != NULL; i++)
     strcpy (cells[i], head[i]);
   for (size_t i = 0; i < n; i++)
     add_result_row (results[i], &table);
-  qm_bench_print ("%s on %d x %s%s%s, %s %s%s", first->model, first->gpus,
-                  first->device, first->driver[0] != '\0' ? ", driver " : "",
-                  first->driver, first->engine, first->version,
+  qm_bench_format_devices (first->gpus, first->nodes, first->device, devices,
+                           sizeof devices);
+  qm_bench_print ("%s on %s%s%s%s, %s %s%s", first->model, devices,
+                  how_exchanged (first),
+                  first->driver[0] != '\0' ? ", driver " : "", first->driver,
+                  first->engine, first->version,
                   first->deterministic ? ", deterministic" : "");
   qm_bench_table_print (&table);
 }

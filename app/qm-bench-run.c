@@ -110,6 +110,8 @@ make_ranks (QmBenchRun *run, QmError *error)
   QmStatus status =
       qm_bench_read_total (run->options, &run->local, &run->ranks, error);
 
+  if (status == QM_OK)
+    status = qm_bench_check_peers (run->options, run->ranks, error);
   if (status != QM_OK || run->ranks == 1)
     return status;
   run->rank = run->options->nodes.self * run->local;
@@ -150,6 +152,8 @@ static void
 clear_rank (QmBenchRun *run)
 {
   qm_measure_result_clear (&run->result);
+  json_decref (run->seen);
+  run->seen = NULL;
   qm_plan_free (run->plan);
   run->plan = NULL;
 }
@@ -380,6 +384,8 @@ qm_bench_run_measure (QmBenchRun *run,
   if (status == QM_OK)
     status = qm_bench_ranks_do (run->rank, run->local, run->world, measure_rank,
                                 NULL, &measuring, error);
+  if (status == QM_OK)
+    status = qm_bench_run_gather (run, error);
   if (status != QM_OK)
     {
       qm_bench_run_part (run, NULL);

@@ -41,6 +41,9 @@ typedef struct QmBenchRun
   double mfu;                      /* NaN: not known */
   int64_t used_before, used_bytes; /* of the GPU's memory; -1: not known */
   const char *used_source;
+  json_t *seen; /* of the first rank of several machines' first process: what
+                   was seen of all ranks, as qm_bench_json_rank() has it; else
+                   NULL */
   double begin, open_seconds, plan_seconds, total_seconds;
 } QmBenchRun;
 
@@ -70,6 +73,10 @@ QmStatus qm_bench_run_measure (QmBenchRun *run,
                                void *data,
                                QmError *error);
 
+/* Brings together what all machines saw of their ranks, where there are
+ * several; all call it, once they have measured. */
+QmStatus qm_bench_run_gather (QmBenchRun *run, QmError *error);
+
 /* The one with that number of this process. */
 static inline const QmBenchRun *
 qm_bench_run_rank (const QmBenchRun *run, int rank)
@@ -82,6 +89,10 @@ void qm_bench_run_clear (QmBenchRun *run);
 
 /* Closes the devices. */
 void qm_bench_run_close (QmBenchRun *run);
+
+/* What is told of one of several ranks, that with that number of this process.
+ */
+json_t *qm_bench_json_rank (const QmBenchRun *run, int number);
 
 /* A run that succeeded, as JSON; the fields are in qm-bench(1). */
 json_t *qm_bench_json_result (const QmBenchRun *run);

@@ -81,20 +81,29 @@ find_speeds (Basis *basis, QmError *error)
   const QmCalibration *calibration = &basis->calibration;
   const QmGpu *other = qm_catalog_gpu (basis->catalog, NVLINK_GPU);
   double rate = basis->gpu->nvlink_gbs;
+  int machines = basis->times->nodes > 1 ? basis->times->nodes : 1;
+  QmNetwork network;
   QmStatus status =
       qm_speeds_of_gpu (calibration, basis->gpu, 1, QM_INTERCONNECT_OF_GPU,
                         &basis->one, error);
 
   if (status == QM_OK)
-    status = qm_speeds_of_gpu (calibration, basis->gpu, basis->times->ranks,
+    status = qm_speeds_of_gpu (calibration, basis->gpu,
+                               basis->times->ranks / machines,
                                QM_INTERCONNECT_OF_GPU, &basis->speeds, error);
+  /* All of them as if NVLink joined them, in one machine. */
+  if (status == QM_OK)
+    status = qm_speeds_of_gpu (calibration, basis->gpu, basis->times->ranks,
+                               QM_INTERCONNECT_OF_GPU, &basis->nvlink, error);
   if (status != QM_OK)
     return status;
   /* What was measured is nearer to what it is than what GPUs are sold with. */
   if (strcmp (basis->times->transport, "host") == 0)
     basis->speeds.way = QM_WAY_HOST;
-  basis->nvlink = basis->speeds;
+  network = qm_network_of_links (basis->times);
+  qm_speeds_join (&basis->speeds, machines, &network, 1);
   basis->nvlink.way = QM_WAY_NVLINK;
+  basis->nvlink.links = NULL;
   if (!(rate > 0))
     rate = other != NULL ? other->nvlink_gbs : NAN;
   basis->nvlink.exchange = rate * 1e9 * calibration->nvlink;

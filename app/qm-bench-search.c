@@ -664,6 +664,8 @@ read_options (QmBenchSearch *search, QmError *error)
                          "--results has to be a file: what is known is read "
                          "from it, too");
   status = qm_bench_read_total (options, &local, &search->gpus, error);
+  if (status == QM_OK)
+    status = qm_bench_check_peers (options, search->gpus, error);
   if (status == QM_OK && options->time_limit != NULL)
     status = qm_bench_read_time (options->time_limit, &search->seconds, error);
   if (status == QM_OK && options->time_limit != NULL && !(search->seconds > 0))
@@ -768,12 +770,34 @@ search_one (const QmBenchOptions *options, double begin)
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
 }
 
+/* The numbers that were asked for, each once, in their order; returns how many
+ * there are. */
+static int
+find_counts (const QmBenchOptions *options, int64_t counts[QM_OPTION_NUMBERS])
+{
+  int n = 0;
+
+  for (int i = 0; i < options->gpu_counts.n; i++)
+    {
+      int64_t count = options->gpu_counts.numbers[i];
+      int known = 0;
+
+      while (known < n && counts[known] != count)
+        known++;
+      if (known == n)
+        counts[n++] = count;
+    }
+  return n;
+}
+
 /* One number of devices after the other; what was measured stays whatever
  * becomes of the next. */
 int
 qm_bench_search (const QmBenchOptions *options)
 {
   char devices[512];
+  int64_t counts[QM_OPTION_NUMBERS];
+  int n = find_counts (options, counts);
   QmBenchOptions one = *options;
   double begin = qm_clock ();
   int status = QM_BENCH_OK;
@@ -781,13 +805,17 @@ qm_bench_search (const QmBenchOptions *options)
   /* A disk that is full, and that nobody listens, are errors. */
   signal (SIGXFSZ, SIG_IGN);
   signal (SIGPIPE, SIG_IGN);
-  if (options->gpu_counts.n == 0)
+  if (n == 0)
     return qm_bench_follows (options) ? qm_bench_follow (options)
                                       : search_one (options, begin);
-  for (int i = 0; i < options->gpu_counts.n && status == QM_BENCH_OK; i++)
+  for (int i = 0; i < n && status == QM_BENCH_OK; i++)
     {
-      one.gpus = options->gpu_counts.numbers[i];
-      if (options->device != NULL && options->gpu_counts.n > 1)
+      one.gpus = counts[i];
+      /* Of some of the numbers, that is nothing to say. */
+      if (n > 1)
+        one.no_peer =
+            options->no_peer && one.gpus * qm_bench_nodes (options) > 1;
+      if (options->device != NULL && n > 1)
         {
           qm_bench_first_devices (options->device, one.gpus, devices,
                                   sizeof devices);

@@ -4,9 +4,11 @@
  * with them: holds each against the hardware, against itself and against what
  * is predicted of it, and takes it among the measurements. */
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-search.h"
 
 #include "data/datadir.h"
+#include "data/result-terms.h"
 #include "data/results-file.h"
 #include "data/shared.h"
 #include "engine/trained.h"
@@ -127,6 +129,8 @@ audit (Judged *judged,
 {
   const QmResult *r = judged->result;
   const QmModel *model = qm_catalog_model (catalog, r->model);
+  const QmGpu *gpu = qm_catalog_gpu (catalog, r->gpu);
+  QmAside aside = gpu != NULL ? qm_result_aside (r, gpu) : QM_ASIDE_NOT;
   char key[QM_MODEL_KEY_BYTES] = "";
   QmTrained trained;
 
@@ -139,6 +143,16 @@ audit (Judged *judged,
     }
   if (!is_consistent (judged, &model->recipe))
     return;
+  if (aside != QM_ASIDE_NOT)
+    {
+      judge (judged, VERDICT_UNKNOWN,
+             aside == QM_ASIDE_MACHINES
+                 ? "it is of %d machines, and nothing is advised by that"
+                 : "its %d GPUs exchanged in a slower way than theirs, and "
+                   "nothing is advised by that",
+             aside == QM_ASIDE_MACHINES ? r->nodes : r->gpus);
+      return;
+    }
   if (!qm_trained_of_result (r, catalog, &model->config, &model->recipe,
                              &trained))
     {
@@ -167,15 +181,15 @@ static void
 print_judged (const QmBenchOptions *options, const Judged *judged)
 {
   const QmResult *r = judged->result;
-  char range[64] = "";
+  char range[64] = "", devices[320];
 
   if (options->json)
     {
       qm_bench_print_json (
-          json_pack ("{s:s, s:s, s:i, s:s, s:f, s:o, s:o, s:o, s:s, s:s}",
+          json_pack ("{s:s, s:s, s:i, s:i, s:s, s:f, s:o, s:o, s:o, s:s, s:s}",
                      "model", r->model, "gpu_id", r->gpu, "gpus", r->gpus,
-                     "engine", r->engine, "days", r->days, "days_low",
-                     number_or_null (judged->low), "days_high",
+                     "nodes", r->nodes, "engine", r->engine, "days", r->days,
+                     "days_low", number_or_null (judged->low), "days_high",
                      number_or_null (judged->high), "mfu",
                      number_or_null (judged->utilization), "verdict",
                      verdicts[judged->verdict], "reason", judged->why));
@@ -184,11 +198,14 @@ print_judged (const QmBenchOptions *options, const Judged *judged)
   if (isfinite (judged->low))
     snprintf (range, sizeof range, ", predicted %.3g to %.3g", judged->low,
               judged->high);
-  qm_bench_print ("%s on %d x %s, %s %s, %s%s, %s%s, micro-batch %lld: %.4g "
-                  "days%s: %s%s%s",
-                  r->model, r->gpus, r->device, r->engine, r->version,
-                  r->settings, r->checkpointing ? ", checkpointing" : "",
-                  r->sharding, r->offloading ? ", offloading" : "",
+  qm_bench_print ("%s on %s, %s %s, %s%s, %s%s, micro-batch %lld: %.4g days%s: "
+                  "%s%s%s",
+                  r->model,
+                  qm_bench_format_devices (r->gpus, r->nodes, r->device,
+                                           devices, sizeof devices),
+                  r->engine, r->version, r->settings,
+                  r->checkpointing ? ", checkpointing" : "", r->sharding,
+                  r->offloading ? ", offloading" : "",
                   (long long) r->micro_batch, r->days, range,
                   verdicts[judged->verdict], judged->why[0] != '\0' ? ", " : "",
                   judged->why);

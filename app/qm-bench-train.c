@@ -263,6 +263,8 @@ train (const QmBenchOptions *options,
     status = qm_bench_check_out (options->out, t.part, sizeof t.part, error);
   if (status == QM_OK)
     status = qm_bench_read_total (options, &local, &total, error);
+  if (status == QM_OK)
+    status = qm_bench_check_peers (options, total, error);
   t.first = local * options->nodes.self;
   if (status == QM_OK && total > 1)
     status = qm_bench_rank_devices (options, local, t.ids, error);

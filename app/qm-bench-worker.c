@@ -207,7 +207,7 @@ work_on (const char *line, QmBenchRun *run, QmBenchOptions *options)
     {
       alive = meet_again (run, &error);
       if (!alive && !is_broken (run))
-        error.status = QM_STATUS_IO;
+        error.status = QM_STATUS_GONE;
     }
   say_error (&error, alive);
   return together ? alive : status != QM_STATUS_DEVICE;

@@ -113,6 +113,7 @@ qm_bench_fail (const QmError *error)
     case QM_STATUS_DEVICE_FULL:
       return QM_BENCH_FULL;
     case QM_STATUS_DEVICE:
+    case QM_STATUS_GONE:
       return QM_BENCH_DEVICE;
     case QM_STATUS_UNSUPPORTED:
       return QM_BENCH_UNSUPPORTED;

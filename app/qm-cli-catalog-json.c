@@ -257,6 +257,22 @@ models_json (const QmCatalog *catalog)
   return array;
 }
 
+/* Why nothing is advised by it. */
+static json_t *
+aside (QmAside why)
+{
+  switch (why)
+    {
+    case QM_ASIDE_MACHINES:
+      return json_string ("machines");
+    case QM_ASIDE_PATH:
+      return json_string ("path");
+    case QM_ASIDE_NOT:
+    default:
+      return json_null ();
+    }
+}
+
 static json_t *
 measurement_json (const QmMeasurement *measurement,
                   const QmForecasts *forecasts)
@@ -298,6 +314,9 @@ measurement_json (const QmMeasurement *measurement,
   json_object_set_new (object, "provenance",
                        json_string (
                            qm_provenance_name (measurement->provenance)));
+  json_object_set_new (object, "machines",
+                       json_integer (MAX (measurement->machines, 1)));
+  json_object_set_new (object, "aside", aside (measurement->aside));
   qm_cli_json_add_engine (object, measurement);
   json_object_set_new (object, "source",
                        qm_cli_json_text (measurement->source));
@@ -315,6 +334,9 @@ measurements_json (const QmCatalog *catalog)
   for (size_t i = 0; i < n; i++)
     json_array_append_new (array,
                            measurement_json (&measurements[i], forecasts));
+  measurements = qm_catalog_aside (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    json_array_append_new (array, measurement_json (&measurements[i], NULL));
   return array;
 }
 

@@ -423,6 +423,29 @@ settings_text (QmSettings settings)
     }
 }
 
+/* How many GPUs, and what makes it no time of a machine with so many. */
+static char *
+gpus_of_time (const QmMeasurement *measurement)
+{
+  g_autofree char *gpus = count_text (measurement->gpus);
+
+  switch (measurement->aside)
+    {
+    case QM_ASIDE_MACHINES:
+      return g_strdup_printf (
+          /* Translators: a number of GPUs, of machines together. */
+          ngettext ("%s of %d machine", "%s of %d machines",
+                    (gulong) measurement->machines),
+          gpus, measurement->machines);
+    case QM_ASIDE_PATH:
+      /* Translators: a number of GPUs that did not exchange as they can. */
+      return g_strdup_printf (_ ("%s, held back"), gpus);
+    case QM_ASIDE_NOT:
+    default:
+      return g_steal_pointer (&gpus);
+    }
+}
+
 static void
 add_measurement (QmCliTable *table,
                  const QmMeasurement *measurement,
@@ -430,7 +453,7 @@ add_measurement (QmCliTable *table,
 {
   QmAudit audit;
   QmVerdict verdict = qm_audit_measurement (measurement, forecasts, &audit);
-  g_autofree char *gpus = count_text (measurement->gpus);
+  g_autofree char *gpus = gpus_of_time (measurement);
   g_autofree char *days = number_or_nothing (measurement->days);
   g_autofree char *share = qm_known (audit.utilization)
                                ? qm_format_percent (audit.utilization)
@@ -483,6 +506,9 @@ measurements_table (const Context *context)
 
   for (size_t i = 0; i < n; i++)
     add_measurement (table, &measurements[i], forecasts);
+  measurements = qm_catalog_aside (context->catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    add_measurement (table, &measurements[i], NULL);
   return table;
 }
 

@@ -187,19 +187,50 @@ find_gpu (const Typed *typed,
   return TRUE;
 }
 
+/* The price at which the GPUs of all machines are the cheapest, of an hour and
+ * of as many as are rented at once: what is rented with eight is not shared.
+ * *rent is then of all of them; NULL: there is none. */
+static const QmPrice *
+find_cheapest (GPtrArray *prices, const QmElsewhere *asked, QmRent *rent)
+{
+  int gpus = qm_elsewhere_count_gpus (asked);
+  const QmPrice *cheapest = NULL;
+
+  for (guint i = 0; i < prices->len; i++)
+    {
+      const QmPrice *price = g_ptr_array_index (prices, i);
+      QmRent one;
+      int times;
+
+      if (!qm_rent_of_price (price, &one))
+        continue;
+      times = (gpus + one.gpus - 1) / one.gpus * MAX (asked->nodes, 1);
+      one.gpus *= times;
+      one.hour_micros *= times;
+      if (cheapest != NULL && one.hour_micros >= rent->hour_micros)
+        continue;
+      cheapest = price;
+      *rent = one;
+    }
+  return cheapest;
+}
+
 /* What measuring on rented GPUs of a type costs, at the cheapest price; of an
  * hour where nothing limits it.  (transfer full) */
 static char *
-describe_rent (const QmCatalog *catalog, const QmGpu *gpu, double hours)
+describe_rent (const QmCatalog *catalog,
+               const QmElsewhere *asked,
+               const QmGpu *gpu,
+               double hours)
 {
   g_autoptr (GPtrArray) prices = qm_rent_prices (catalog, gpu->id, "USD");
-  const QmPrice *price = prices->len > 0 ? prices->pdata[0] : NULL;
   g_autofree char *time = NULL;
   g_autofree char *amount = NULL;
   g_autofree char *date = NULL;
   QmRent rent;
+  const QmPrice *price = find_cheapest (prices, asked, &rent);
 
-  if (price == NULL || !qm_rent_of_price (price, &rent))
+  if (price == NULL)
     return g_strdup (_ ("The catalog knows no price at which that GPU is "
                         "rented."));
   hours = hours > 0 ? hours : 1;
@@ -272,7 +303,7 @@ run (const Typed *typed, GStrv folders, GError **error)
       || !write_folder (asked, folders[0], error))
     return QM_CLI_EXIT_BAD_INPUT;
   if (gpu != NULL)
-    rent = describe_rent (catalog, gpu, hours);
+    rent = describe_rent (catalog, asked, gpu, hours);
   return tell (asked, folders[0], rent, error) ? QM_CLI_EXIT_FOUND
                                                : QM_CLI_EXIT_BAD_INPUT;
 }

@@ -177,9 +177,11 @@ qm_measurement_key (QmPool *pool,
 {
   const QmMeasurement *m = &entry->measurement;
 
-  return qm_pool_format (pool, "%zu\x1f%zu\x1f%d\x1f%d\x1f%d\x1f%d\x1f%s",
+  return qm_pool_format (pool,
+                         "%zu\x1f%zu\x1f%d\x1f%d\x1f%d\x1f%d\x1f%d\x1f%d\x1f%s",
                          entry->model, entry->gpu, m->gpus, (int) m->settings,
-                         (int) m->provenance, (int) m->engine, origin);
+                         (int) m->provenance, (int) m->engine, (int) m->aside,
+                         m->machines, origin);
 }
 
 static void

@@ -30,6 +30,7 @@ typedef struct QmEntries
   QmList models;       /* QmModel */
   QmList prices;       /* QmPrice */
   QmList measurements; /* QmMeasurementEntry */
+  QmList aside;        /* QmMeasurementEntry, that nothing is advised by */
 } QmEntries;
 
 /* The entries of one file while it is read. */
@@ -73,9 +74,10 @@ QmStatus qm_batch_read_measurements (QmBatch *batch,
                                      QmError *error);
 
 /* Puts what the results of a directory say of the known models and GPUs into a
- * batch.  `notice` is called for each file and reason for which results are
- * left out, and ends the reading where it returns false.  Fails only where
- * memory is out or `notice` says so. */
+ * batch, those that are no times of a machine beside the others.  `notice` is
+ * called for each file and reason for which results are left out, and ends the
+ * reading where it returns false.  Fails only where memory is out or `notice`
+ * says so. */
 typedef bool (*QmNoticeFunc) (void *data, const QmError *notice);
 QmStatus qm_batch_take_results (QmBatch *batch,
                                 const QmResults *results,

@@ -13,8 +13,8 @@
 #define LEAST_DAYS 1e-9
 #define MOST_DAYS  1e9
 
-/* What is known of one model on so many GPUs of one type with one engine and
- * one kind of settings. */
+/* What is known of one model on so many GPUs of one type, and so many machines,
+ * with one engine and one kind of settings. */
 typedef struct Group
 {
   QmMeasurementEntry entry;
@@ -41,17 +41,12 @@ base_name (const char *path)
   return slash != NULL ? slash + 1 : path;
 }
 
-/* Says once for each file why results are left out; false where memory is out.
- */
+/* Says something of a result once for each file; false where memory is out. */
 static bool
-leave_out (Picking *picking,
-           const QmResult *result,
-           const char *what,
-           const char *name)
+note_once (Picking *picking, const QmResult *result, const char *sentence)
 {
-  char quoted[QM_QUOTE_BYTES];
-  const char *key = qm_pool_format (&picking->pool, "%s\x1f%s\x1f%s",
-                                    result->file, what, name);
+  const char *key =
+      qm_pool_format (&picking->pool, "%s\x1f%s", result->file, sentence);
   QmError notice;
 
   if (key == NULL)
@@ -61,9 +56,39 @@ leave_out (Picking *picking,
   if (qm_list_add (&picking->noted, key) == NULL)
     return false;
   qm_error_set (&notice, QM_STATUS_NOT_FOUND, result->file, result->line, 1,
-                "%s %s: its results are left out", what,
-                qm_text_quote (name, quoted));
+                "%s", sentence);
   return picking->notice (picking->data, &notice);
+}
+
+/* Says why results are left out. */
+static bool
+leave_out (Picking *picking,
+           const QmResult *result,
+           const char *what,
+           const char *name)
+{
+  char quoted[QM_QUOTE_BYTES];
+  const char *sentence =
+      qm_pool_format (&picking->pool, "%s %s: its results are left out", what,
+                      qm_text_quote (name, quoted));
+
+  return sentence != NULL && note_once (picking, result, sentence);
+}
+
+/* Says that nothing is advised by results. */
+static bool
+put_aside (Picking *picking, const QmResult *result, QmAside aside)
+{
+  const char *sentence =
+      aside == QM_ASIDE_MACHINES
+          ? qm_pool_format (&picking->pool,
+                            "results of %d machines together are times of no "
+                            "one machine: nothing is advised by them",
+                            result->nodes)
+          : "results whose GPUs were made to exchange in a slower way than "
+            "theirs are no times of their machine: nothing is advised by them";
+
+  return sentence != NULL && note_once (picking, result, sentence);
 }
 
 /* Whether a result says how long a training takes, or that it does not fit. */
@@ -112,6 +137,10 @@ find_group (Picking *picking, const QmResult *result, Group **group)
   m->gpus = result->gpus;
   m->settings = qm_result_settings (result);
   m->provenance = QM_PROVENANCE_MEASURED;
+  m->aside = qm_result_aside (result, qm_list_item (&known->gpus, entry.gpu));
+  m->machines = m->aside == QM_ASIDE_MACHINES ? result->nodes : 0;
+  if (m->aside != QM_ASIDE_NOT && !put_aside (picking, result, m->aside))
+    return false;
   key = qm_measurement_key (&picking->pool, &entry, "");
   if (key == NULL)
     return false;
@@ -165,6 +194,8 @@ add_group (QmBatch *batch, const Group *group)
   const QmResult *result = group->best != NULL ? group->best : group->denied;
   QmMeasurementEntry entry = group->entry;
   QmMeasurement *m = &entry.measurement;
+  QmList *list = m->aside == QM_ASIDE_NOT ? &batch->entries.measurements
+                                          : &batch->entries.aside;
   QmMeasurementEntry *added;
   const char *key;
 
@@ -183,7 +214,7 @@ add_group (QmBatch *batch, const Group *group)
   key = qm_measurement_key (&batch->entries.pool, &entry, "");
   if (key == NULL || !set_texts (&batch->entries.pool, result, m))
     return false;
-  added = qm_list_add (&batch->entries.measurements, key);
+  added = qm_list_add (list, key);
   if (added == NULL)
     return false;
   *added = entry;

@@ -20,7 +20,7 @@ struct QmCatalog
   atomic_uint references;
   bool without_times; /* measurements are not read */
   QmEntries entries;
-  QmMeasurement *measurements;
+  QmMeasurement *measurements, *aside;
   QmError *problems;
   size_t n_problems;
   QmError *notices;
@@ -37,6 +37,7 @@ entries_init (QmEntries *entries)
   qm_list_init (&entries->models, sizeof (QmModel));
   qm_list_init (&entries->prices, sizeof (QmPrice));
   qm_list_init (&entries->measurements, sizeof (QmMeasurementEntry));
+  qm_list_init (&entries->aside, sizeof (QmMeasurementEntry));
 }
 
 static void
@@ -49,6 +50,7 @@ entries_clear (QmEntries *entries)
   qm_list_clear (&entries->models);
   qm_list_clear (&entries->prices);
   qm_list_clear (&entries->measurements);
+  qm_list_clear (&entries->aside);
 }
 
 void
@@ -143,7 +145,8 @@ merge (QmEntries *into, QmEntries *from)
          && merge_list (&into->platforms, &from->platforms)
          && merge_list (&into->models, &from->models)
          && merge_list (&into->prices, &from->prices)
-         && merge_list (&into->measurements, &from->measurements);
+         && merge_list (&into->measurements, &from->measurements)
+         && merge_list (&into->aside, &from->aside);
 }
 
 static bool
@@ -494,27 +497,35 @@ load_all (QmCatalog *catalog,
   return status;
 }
 
-/* Gives the measurements their models and GPUs, whose places are now final. */
+/* Gives measurements their models and GPUs, whose places are now final; NULL
+ * where memory is out. */
+static QmMeasurement *
+resolve_list (const QmEntries *entries, const QmList *list)
+{
+  QmMeasurement *resolved =
+      calloc (list->n > 0 ? list->n : 1, sizeof (QmMeasurement));
+
+  for (size_t i = 0; i < list->n && resolved != NULL; i++)
+    {
+      const QmMeasurementEntry *entry = qm_list_item (list, i);
+
+      resolved[i] = entry->measurement;
+      resolved[i].model = qm_list_item (&entries->models, entry->model);
+      resolved[i].gpu = qm_list_item (&entries->gpus, entry->gpu);
+    }
+  return resolved;
+}
+
 static QmStatus
 resolve_measurements (QmCatalog *catalog, QmError *error)
 {
   const QmEntries *entries = &catalog->entries;
-  size_t n = entries->measurements.n;
 
-  catalog->measurements = calloc (n > 0 ? n : 1, sizeof (QmMeasurement));
-  if (catalog->measurements == NULL)
-    return qm_error_no_memory (error);
-  for (size_t i = 0; i < n; i++)
-    {
-      const QmMeasurementEntry *entry =
-          qm_list_item (&entries->measurements, i);
-
-      catalog->measurements[i] = entry->measurement;
-      catalog->measurements[i].model =
-          qm_list_item (&entries->models, entry->model);
-      catalog->measurements[i].gpu = qm_list_item (&entries->gpus, entry->gpu);
-    }
-  return QM_OK;
+  catalog->measurements = resolve_list (entries, &entries->measurements);
+  catalog->aside = resolve_list (entries, &entries->aside);
+  return catalog->measurements != NULL && catalog->aside != NULL
+             ? QM_OK
+             : qm_error_no_memory (error);
 }
 
 static QmStatus
@@ -611,6 +622,7 @@ qm_catalog_free (QmCatalog *catalog)
     return;
   entries_clear (&catalog->entries);
   free (catalog->measurements);
+  free (catalog->aside);
   free (catalog->problems);
   free (catalog->notices);
   free (catalog);
@@ -673,6 +685,13 @@ qm_catalog_measurements (const QmCatalog *catalog, size_t *n)
 {
   *n = catalog->entries.measurements.n;
   return catalog->measurements;
+}
+
+const QmMeasurement *
+qm_catalog_aside (const QmCatalog *catalog, size_t *n)
+{
+  *n = catalog->entries.aside.n;
+  return catalog->aside;
 }
 
 static const void *

@@ -272,6 +272,14 @@ typedef enum QmFeasibility
   QM_ILLEGIBLE   /* the source cannot be read there */
 } QmFeasibility;
 
+/* Why a training time is none of a machine with so many GPUs. */
+typedef enum QmAside
+{
+  QM_ASIDE_NOT,      /* it is */
+  QM_ASIDE_MACHINES, /* it is of several machines that worked together */
+  QM_ASIDE_PATH      /* its GPUs exchanged in a slower way than theirs */
+} QmAside;
+
 /* The time to train one model on `gpus` GPUs of one type.
  *
  * From results files comes, for each model, GPU type, number of GPUs and
@@ -303,6 +311,8 @@ typedef struct QmMeasurement
   const char *engine_version; /* empty: unstated */
   QmDate measured_on;
   const char *source;
+  QmAside aside;
+  int machines; /* where aside for them: how many; `gpus` is of all */
 } QmMeasurement;
 
 /* Loads a catalog.  `user_dir` may be NULL or name a directory that does not
@@ -348,6 +358,10 @@ const QmModel **qm_catalog_models_sorted (const QmCatalog *catalog, size_t *n);
 const QmPrice *qm_catalog_prices (const QmCatalog *catalog, size_t *n);
 const QmMeasurement *qm_catalog_measurements (const QmCatalog *catalog,
                                               size_t *n);
+
+/* What was measured besides, and is no time of a machine with so many GPUs:
+ * `aside` says why.  For who wants to see it; nothing is advised by it. */
+const QmMeasurement *qm_catalog_aside (const QmCatalog *catalog, size_t *n);
 
 /* The entry of that id, or NULL. */
 const QmGpu *qm_catalog_gpu (const QmCatalog *catalog, const char *id);

@@ -25,6 +25,7 @@ extern "C"
     QM_STATUS_NO_MEMORY,   /* the host is out of memory */
     QM_STATUS_DEVICE_FULL, /* a device is out of memory */
     QM_STATUS_DEVICE,      /* a device failed or was lost */
+    QM_STATUS_GONE,        /* another machine did not come, or is gone */
     QM_STATUS_INTERRUPTED, /* the user asked to stop */
     QM_STATUS_USAGE        /* a program was called with wrong options */
   } QmStatus;

@@ -156,14 +156,16 @@ take_link_times (QmJsonObject *top, QmLinkTimes *times)
       return;
     }
   times->ranks = (int) n;
+  times->nodes = (int) qm_json_integer_or (top, "nodes", 1, MOST_RANKS, 1);
   take_collectives (top, times);
 }
 
 QmStatus
 qm_link_times_load (const char *path, QmLinkTimes *times, QmError *error)
 {
-  static const char *const harmless[] = { "provenance", "pairs", "scaling",
-                                          "nodes",      "nccl",  NULL };
+  static const char *const harmless[] = { "provenance", "pairs",   "between",
+                                          "scaling",    "no_peer", "nccl",
+                                          NULL };
   QmJsonText source = { .file = path };
   QmJsonObject top;
   json_t *root;

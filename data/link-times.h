@@ -29,7 +29,8 @@ const char *qm_links_op_name (QmLinksOp collective);
 /* What collectives were measured to take, of fp32 of so many bytes in all. */
 typedef struct QmLinkTimes
 {
-  int ranks;
+  int ranks;          /* of all machines */
+  int nodes;          /* that work together; 0 or 1: it is one */
   char transport[16]; /* "nccl", "host" */
   size_t n[QM_LINKS_OPS];
   struct
@@ -38,8 +39,8 @@ typedef struct QmLinkTimes
   } times[QM_LINKS_OPS][QM_LINK_TIMES_MOST];
 } QmLinkTimes;
 
-/* Reads what `qm-bench links --json` wrote; QM_STATUS_INVALID where it has no
- * collectives. */
+/* Reads what `qm-bench links --json` wrote, of one machine or several;
+ * QM_STATUS_INVALID where it has no collectives. */
 QmStatus
 qm_link_times_load (const char *path, QmLinkTimes *times, QmError *error);
 

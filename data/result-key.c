@@ -53,14 +53,45 @@ qm_result_nothing (void)
                      .key = "" };
 }
 
-/* Whether GPUs exchanged through the host, where others have a way of their
- * own: it takes longer.  CPUs always do. */
-static bool
-through_host (const QmResult *r)
+/* CPUs always do. */
+bool
+qm_result_through_host (const QmResult *r)
 {
   return r->gpus > 1 && r->architecture > 0
          && (strcmp (r->transport, "host") == 0
              || strcmp (r->transport, "sockets") == 0);
+}
+
+/* What NCCL was told that it may not do. */
+static const struct
+{
+  const char *name;
+  const char *values[3]; /* that do so; none: all */
+  QmResultPath path;
+} variables[] = {
+  { "NCCL_P2P_DISABLE", { "1" }, QM_PATH_HOST },
+  { "NCCL_P2P_LEVEL", { "LOC", "0" }, QM_PATH_HOST },
+  { "NCCL_SHM_DISABLE", { "1" }, QM_PATH_FORCED },
+  { "NCCL_MAX_NCHANNELS", { NULL }, QM_PATH_FORCED },
+  { "NCCL_MAX_CTAS", { NULL }, QM_PATH_FORCED },
+};
+
+QmResultPath
+qm_result_variable_path (const char *name, const char *value)
+{
+  for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+    {
+      const char *const *one = variables[i].values;
+
+      if (strcmp (variables[i].name, name) != 0)
+        continue;
+      if (*one == NULL)
+        return variables[i].path;
+      for (; *one != NULL; one++)
+        if (strcmp (*one, value) == 0)
+          return variables[i].path;
+    }
+  return QM_PATH_OWN;
 }
 
 /* The strings have no control characters, so that one may stand between them.
@@ -77,7 +108,9 @@ qm_result_key (const QmResult *r, char key[QM_RESULT_KEY_BYTES])
                 r->sharding, r->offloading, (long long) r->micro_batch,
                 r->deterministic, (long long) r->memory_limit,
                 (long long) r->host_limit, r->nodes,
-                through_host (r) ? "\x1fthrough the host" : "");
+                qm_result_through_host (r) ? "\x1fthrough the host"
+                : r->path != QM_PATH_OWN   ? "\x1fslowed"
+                                           : "");
 
   return length >= 0 && length < QM_RESULT_KEY_BYTES;
 }
@@ -108,12 +141,17 @@ qm_result_compare (const QmResult *a, const QmResult *b)
 {
   const int orders[] = {
     strcmp (a->model, b->model),
+    strcmp (a->model_key, b->model_key),
     strcmp (a->device, b->device),
     strcmp (a->driver, b->driver),
     compare_whole (a->architecture, b->architecture),
     strcmp (a->engine, b->engine),
     strcmp (a->version, b->version),
     compare_whole (a->gpus, b->gpus),
+    compare_whole (a->nodes, b->nodes),
+    compare_whole (qm_result_through_host (a), qm_result_through_host (b)),
+    compare_whole (a->path, b->path),
+    compare_whole (a->deterministic, b->deterministic),
     compare_whole (settings_rank (a->settings), settings_rank (b->settings)),
     strcmp (a->settings, b->settings),
     compare_whole (sharding_rank (a->sharding), sharding_rank (b->sharding)),

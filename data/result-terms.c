@@ -37,3 +37,14 @@ qm_result_is_of_model (const QmResult *result, const QmModel *model)
   qm_model_key (&model->config, &model->recipe, key);
   return strcmp (key, result->model_key) == 0;
 }
+
+QmAside
+qm_result_aside (const QmResult *result, const QmGpu *gpu)
+{
+  if (result->nodes > 1)
+    return QM_ASIDE_MACHINES;
+  return result->path == QM_PATH_FORCED
+                 || (result->path == QM_PATH_HOST && gpu->nvlink_gbs > 0)
+             ? QM_ASIDE_PATH
+             : QM_ASIDE_NOT;
+}

@@ -20,4 +20,10 @@ QmSettings qm_result_settings (const QmResult *result);
  * trained; a result without a `model_key` is believed. */
 bool qm_result_is_of_model (const QmResult *result, const QmModel *model);
 
+/* Why its time is none of a machine with so many of that GPU, which it is of:
+ * several machines had it, or the GPUs exchanged in a slower way than theirs,
+ * as the user said or, where links join them, through the memory of the host.
+ */
+QmAside qm_result_aside (const QmResult *result, const QmGpu *gpu);
+
 #endif

@@ -351,6 +351,29 @@ read_sums (Line *line)
                   "is neither fp32 nor the precision");
 }
 
+/* How GPUs exchanged, by what was asked for and what NCCL was told. */
+static QmResultPath
+read_path (QmJsonObject *object, const QmResult *r)
+{
+  bool forced = qm_json_boolean_or (object, "no_peer", false);
+  QmResultPath path =
+      strcmp (r->transport, "host") == 0 ? QM_PATH_HOST : QM_PATH_OWN;
+  json_t *variables = json_object_get (object->json, "nccl"), *value;
+  const char *name;
+
+  if (r->gpus == 1 || r->architecture == 0)
+    return QM_PATH_OWN;
+  json_object_foreach (variables, name, value)
+  {
+    const char *text = json_string_value (value);
+    QmResultPath one =
+        text != NULL ? qm_result_variable_path (name, text) : QM_PATH_OWN;
+
+    path = one > path ? one : path;
+  }
+  return forced ? QM_PATH_FORCED : path;
+}
+
 static void
 read_method (Line *line)
 {
@@ -360,9 +383,13 @@ read_method (Line *line)
 
   r->gpus = (int) qm_json_integer (object, "gpus", 1, MAX_GPUS);
   r->nodes = (int) qm_json_integer_or (object, "nodes", 1, MAX_GPUS, 1);
+  if (r->gpus % r->nodes != 0)
+    qm_json_fail (object, "nodes", QM_STATUS_INVALID,
+                  "cannot have equally many of %d GPUs", r->gpus);
   if (qm_json_has (object, "transport"))
     r->transport = transport_words[read_required_word (
         object, "transport", transport_words, N_WORDS (transport_words))];
+  r->path = read_path (object, r);
   r->settings = read_name (line, object, "settings");
   if (r->settings[strspn (r->settings, letters)] != '\0')
     qm_json_fail (object, "settings", QM_STATUS_INVALID,

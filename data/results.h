@@ -29,7 +29,7 @@
 
 /* No results file is larger, and no line of it. */
 #define QM_RESULTS_MAX_BYTES ((size_t) 64 * 1024 * 1024)
-#define QM_RESULTS_MAX_LINE  ((size_t) 1024 * 1024)
+#define QM_RESULTS_MAX_LINE  ((size_t) 4 * 1024 * 1024)
 
 /* What the version of our engine ends with where a GPU multiplied without
  * NVIDIA's library ("products" of the device is "own"), which takes longer: it
@@ -47,6 +47,20 @@ typedef enum QmResultStatus
   QM_RESULT_CUT         /* was seen to be much slower than another way after one
                            pass, and not measured any further: has no times */
 } QmResultStatus;
+
+/* How several GPUs of a machine exchanged. */
+typedef enum QmResultPath
+{
+  QM_PATH_OWN,   /* as they do by themselves */
+  QM_PATH_HOST,  /* through the memory of the host: so do those of some
+                    machines, and others where they have to */
+  QM_PATH_FORCED /* the user had it be another, which takes longer */
+} QmResultPath;
+
+/* What a variable of NCCL in the environment makes of that: one that takes a
+ * way from it, or channels.  Those that only choose between its ways are
+ * nothing, as are those that it does not know. */
+QmResultPath qm_result_variable_path (const char *name, const char *value);
 
 /* One result.  Strings belong to the QmResults that it is in, have no control
  * characters and are empty where the line does not say.  Numbers are NaN, bytes
@@ -70,8 +84,10 @@ typedef struct QmResult
                             one, and of older lines and of frameworks; that
                             of GPUs is of the key where it is not "nccl" and
                             takes longer */
-  const char *sums; /* in which type several sum gradients up: "fp32", or that
-                       of `precision`; "" of one, and of older lines */
+  QmResultPath path; /* of "no_peer", "transport" and "nccl"; what slows is of
+                        the key */
+  const char *sums;  /* in which type several sum gradients up: "fp32", or that
+                        of `precision`; "" of one, and of older lines */
   const char *settings; /* "naive", "free-lunch", or methods joined by '+' */
   bool checkpointing, offloading;
   const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3" */
@@ -128,11 +144,15 @@ const char *qm_result_status_name (QmResultStatus status);
  * read. */
 bool qm_result_key (const QmResult *result, char key[QM_RESULT_KEY_BYTES]);
 
+/* Whether its GPUs, of one machine or several, exchanged through the memory of
+ * the host, where others have a way of their own: it takes longer. */
+bool qm_result_through_host (const QmResult *result);
+
 /* A result about which nothing is known. */
 QmResult qm_result_nothing (void);
 
-/* Compares for sorting: model, device, software, GPUs, settings, methods,
- * micro-batch.  0 only for equal keys. */
+/* Compares for sorting: model, device, software, GPUs, machines, how GPUs
+ * exchanged, settings, methods, micro-batch.  0 only for equal keys. */
 int qm_result_compare (const QmResult *a, const QmResult *b);
 
 /* Whether a result takes the place of one of the same key that was read before:

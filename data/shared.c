@@ -22,6 +22,14 @@ static const char *const device[] = {
 };
 static const char *const framework[] = { "torch", "transformers", "cuda",
                                          NULL };
+/* Those of qm_result_variable_path(), and one that is often needed. */
+static const char *const variables[] = { "NCCL_P2P_DISABLE",
+                                         "NCCL_P2P_LEVEL",
+                                         "NCCL_SHM_DISABLE",
+                                         "NCCL_MAX_NCHANNELS",
+                                         "NCCL_MAX_CTAS",
+                                         "NCCL_NVLS_ENABLE",
+                                         NULL };
 static const char *const times[] = { "mean_s", "min_s", "max_s", NULL };
 static const char *const use[] = { "predicted_bytes", "used_bytes", "source",
                                    NULL };
@@ -56,6 +64,8 @@ static const struct Field
   { "gpus", NULL },
   { "nodes", NULL },
   { "transport", NULL },
+  { "no_peer", NULL },
+  { "nccl", variables },
   { "transport_trial", trial },
   { "sums", NULL },
   { "gpu", NULL },

@@ -311,6 +311,10 @@ void qm_speeds_join (QmSpeeds *speeds,
                      const QmNetwork *network,
                      int adapters);
 
+/* What is between several machines whose exchanges were measured, as one
+ * adapter of each: as fast as the largest sum of all was. */
+QmNetwork qm_network_of_links (const QmLinkTimes *links);
+
 /* What bounds a training. */
 typedef enum QmBound
 {

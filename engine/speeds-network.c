@@ -19,6 +19,22 @@
 #define HOP_REMOTE  20e-6
 #define HOP_SOCKETS 50e-6
 
+QmNetwork
+qm_network_of_links (const QmLinkTimes *links)
+{
+  size_t n = links->n[QM_LINKS_ALL_REDUCE];
+  double sent = 2.0 * (links->ranks - 1) / links->ranks, rate = 0;
+
+  if (n > 0)
+    rate = sent * links->times[QM_LINKS_ALL_REDUCE][n - 1].bytes
+           / links->times[QM_LINKS_ALL_REDUCE][n - 1].seconds;
+  return (QmNetwork){ .id = "measured",
+                      .name = "the network as measured",
+                      .gbits = rate * 8e-9 / PAYLOAD_REMOTE,
+                      .remote_memory = true,
+                      .source = "" };
+}
+
 void
 qm_speeds_join (QmSpeeds *speeds,
                 int machines,

@@ -4,6 +4,7 @@
 
 #include "data/architecture.h"
 #include "data/flops.h"
+#include "data/result-terms.h"
 #include "engine/predict-exchange.h"
 #include "engine/residual.h"
 
@@ -155,6 +156,7 @@ qm_trained_of_result (const QmResult *result,
     qm_sharding_parse (result->sharding, &trained->options.sharding);
   return result->status == QM_RESULT_MEASURED && !result->deterministic
          && trained->gpu != NULL
+         && qm_result_aside (result, trained->gpu) == QM_ASIDE_NOT
          && qm_methods_parse (result->settings, &trained->options.methods);
 }
 

@@ -38,7 +38,8 @@ QmStatus qm_trained_read (const QmTrainingRate *rate,
 
 /* Says of a result what was trained, of a model that it is of, without planning
  * it; false where it tells of no training as others are: it was not measured,
- * or deterministic, or its GPU is not in the catalog. */
+ * or deterministic, its GPU is not in the catalog, or it is no time of a
+ * machine with so many (qm_result_aside()). */
 bool qm_trained_of_result (const QmResult *result,
                            const QmCatalog *catalog,
                            const QmModelConfig *config,

@@ -68,7 +68,8 @@ enum
 {
   TAG_OFFER = 1000,
   TAG_OUTCOME,
-  TAG_TELL
+  TAG_TELL,
+  TAG_GATHER
 };
 
 /* Fills `all`, one of each rank, with what all have. */
@@ -521,20 +522,43 @@ qm_communicator_agree (QmCommunicator *communicator,
   return status;
 }
 
+/* Bytes that a rank tells the others at a time. */
+static QmStatus
+check_told (size_t bytes, QmError *error)
+{
+  const size_t most = 4096;
+
+  if (bytes <= most)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "ranks are told up to %zu bytes, not %zu", most, bytes);
+}
+
+QmStatus
+qm_communicator_gather (QmCommunicator *communicator,
+                        const void *own,
+                        void *all,
+                        size_t bytes,
+                        QmError *error)
+{
+  QmStatus status = check_told (bytes, error);
+
+  return status == QM_OK
+             ? share (communicator, TAG_GATHER, own, all, bytes, error)
+             : status;
+}
+
 QmStatus
 qm_communicator_tell (QmCommunicator *communicator,
                       void *data,
                       size_t bytes,
                       QmError *error)
 {
-  const size_t most = 4096;
   unsigned char *all;
-  QmStatus status;
+  QmStatus status = check_told (bytes, error);
 
-  if (bytes > most)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                         "ranks are told up to %zu bytes, not %zu", most,
-                         bytes);
+  if (status != QM_OK)
+    return status;
   all = calloc ((size_t) communicator->world->ranks + 1, bytes + 1);
   if (all == NULL)
     return qm_error_no_memory (error);

@@ -88,8 +88,9 @@ enum
 
 /* Makes the world as this process sees it; with several processes, waits until
  * all have come.  QM_STATUS_INVALID for counts that do not fit each other or
- * those of another process; QM_STATUS_IO, naming the ranks that did not come,
- * where some did not.  Any of its threads may use it afterwards. */
+ * those of another process; QM_STATUS_GONE, naming the ranks that did not come,
+ * where some did not; QM_STATUS_IO for a place where nobody can meet.  Any of
+ * its threads may use it afterwards. */
 QmStatus
 qm_world_new (const QmWorldOptions *options, QmWorld **world, QmError *error);
 
@@ -208,6 +209,15 @@ QmStatus qm_communicator_agree (QmCommunicator *communicator,
                                 double *values,
                                 size_t n,
                                 QmError *error);
+
+/* Waits until all ranks have brought their `bytes` (at most 4096), and fills
+ * `all`, as many times as there are ranks, with those of each in their order.
+ */
+QmStatus qm_communicator_gather (QmCommunicator *communicator,
+                                 const void *own,
+                                 void *all,
+                                 size_t bytes,
+                                 QmError *error);
 
 /* Waits until all ranks have come, and fills the `bytes` (at most 4096) of each
  * with those of rank 0. */

@@ -344,7 +344,7 @@ fail_missing (Join *join)
     for (int j = 0; j < world->peers[i].local; j++)
       come[world->peers[i].first + j] = true;
   qm_ranks_missing (come, 0, world->ranks, names, sizeof names);
-  return qm_error_set (join->error, QM_STATUS_IO, "", 0, 0,
+  return qm_error_set (join->error, QM_STATUS_GONE, "", 0, 0,
                        "%.80s: %s did not come within %g s%s", join->rendezvous,
                        names, world->coming,
                        join->strangers > 0
@@ -401,7 +401,7 @@ welcome_all (Join *join)
         {
           qm_ranks_name (world->peers[i].first, world->peers[i].local, names,
                          sizeof names);
-          return fail_join (join, QM_STATUS_IO, names, " went again");
+          return fail_join (join, QM_STATUS_GONE, names, " went again");
         }
     }
   return QM_OK;
@@ -471,7 +471,7 @@ wait_for_links (Join *join)
     else
       {
         qm_ranks_name (peer->first, peer->local, names, sizeof names);
-        status = fail_join (join, QM_STATUS_IO, names,
+        status = fail_join (join, QM_STATUS_GONE, names,
                             " did not connect to the others");
       }
   return status;
@@ -543,7 +543,7 @@ call_rendezvous (Join *join, int *fd)
     }
   freeaddrinfo (found);
   return *fd >= 0 ? QM_OK
-                  : fail_join (join, QM_STATUS_IO,
+                  : fail_join (join, QM_STATUS_GONE,
                                "rank 0 did not come: ", strerror (code));
 }
 
@@ -572,7 +572,7 @@ say_hello (Join *join, int fd)
                                                      : here.four.sin_port);
   return qm_frame_send (fd, QM_FRAME_HELLO, &hello, sizeof hello)
              ? QM_OK
-             : fail_join (join, QM_STATUS_IO, "rank 0 went again", "");
+             : fail_join (join, QM_STATUS_GONE, "rank 0 went again", "");
 }
 
 /* Why there is no answer: none in time, or another one. */
@@ -580,11 +580,11 @@ static QmStatus
 no_answer (Join *join)
 {
   if (qm_deadline_left (&join->deadline) <= 0)
-    return qm_error_set (join->error, QM_STATUS_IO, "", 0, 0,
+    return qm_error_set (join->error, QM_STATUS_GONE, "", 0, 0,
                          "%.80s: the ranks did not all come within %g s",
                          join->rendezvous, join->world->coming);
   return fail_join (
-      join, QM_STATUS_IO,
+      join, QM_STATUS_GONE,
       "what answers is not rank 0 of this version of this program, or "
       "it went again",
       "");
@@ -602,7 +602,7 @@ hear_refusal (Join *join, int fd, const QmFrameHead *head)
   /* It names the place already. */
   return qm_error_set (join->error,
                        refusal.status == QM_STATUS_INVALID ? QM_STATUS_INVALID
-                                                           : QM_STATUS_IO,
+                                                           : QM_STATUS_GONE,
                        "", 0, 0, "%s", refusal.why);
 }
 
@@ -700,7 +700,7 @@ call_peer (Join *join, QmPeer *peer, const QmAddress *address)
       if (*fd < 0 || !qm_frame_send (*fd, QM_FRAME_LINK, &link, sizeof link))
         {
           qm_ranks_name (peer->first, peer->local, names, sizeof names);
-          return qm_error_set (join->error, QM_STATUS_IO, "", 0, 0,
+          return qm_error_set (join->error, QM_STATUS_GONE, "", 0, 0,
                                "%.80s: the process of %s cannot be reached: "
                                "%s",
                                join->rendezvous, names, strerror (errno));
@@ -720,7 +720,7 @@ call_all (Join *join)
   QmStatus status = QM_OK;
 
   if (root == NULL || getpeername (root->control, &address.any, &size) != 0)
-    return fail_join (join, QM_STATUS_IO, "rank 0 went again", "");
+    return fail_join (join, QM_STATUS_GONE, "rank 0 went again", "");
   status = call_peer (join, root, &address);
   for (int i = 0; i < join->n_seats && status == QM_OK; i++)
     {

@@ -84,7 +84,8 @@ take_host_time (QmHostTimes *times,
 
   if (result->status != QM_RESULT_MEASURED || time.model == NULL
       || time.gpu == NULL || time.engine == QM_ENGINE_UNSTATED
-      || !(time.days > 0) || isinf (time.days) || time.gpus < 1)
+      || !(time.days > 0) || isinf (time.days) || time.gpus < 1
+      || qm_result_aside (result, time.gpu) != QM_ASIDE_NOT)
     return;
   name = g_path_get_basename (result->file);
   source = g_strdup_printf ("%s, line %d", name, result->line);

@@ -7,7 +7,7 @@
 
 #include "pricing/advice/qm-standing.h"
 
-#include "data/results.h"
+#include "data/result-terms.h"
 #include "pricing/qm-order.h"
 
 #include <math.h>
@@ -45,7 +45,8 @@ find_place (GArray *places, const QmCatalog *catalog, const QmResult *result)
       g_strdup_printf ("%s %s %s", result->engine, result->version,
                        result->model_key);
 
-  if (place.model == NULL || place.gpu == NULL || result->nodes > 1)
+  if (place.model == NULL || place.gpu == NULL
+      || qm_result_aside (result, place.gpu) != QM_ASIDE_NOT)
     return NULL;
   for (guint i = 0; i < places->len; i++)
     {

@@ -295,6 +295,22 @@ class Export(unittest.TestCase):
         self.assertNotIn('PyTorch may need', str(got['notes']))
         self.assertIn('--nproc-per-node 4', str(got['notes']))
 
+    def test_result_of_machines(self):
+        path = self.path('results.jsonl')
+        pathlib.Path(path).write_text(''.join(
+            self.result(gpus=gpus, nodes=2, sharding=sharding)
+            for gpus, sharding in ((2, 'none'), (8, 'zero_2'))))
+        for line, gpus in ((1, 1), (2, 4)):
+            got = self.get('--result', path, '--line', line)
+            self.assertIn(f'torchrun --nnodes 2 --nproc-per-node {gpus} ',
+                          str(got['notes']))
+            self.assertEqual(got['arguments']['gradient_accumulation_steps'],
+                             1024 // 32 // 2 // gpus)
+            got = self.get('--result', path, '--line', line, '--format',
+                           'deepspeed')
+            self.assertIn(f'deepspeed --num_nodes 2 --num_gpus {gpus},',
+                          str(got['notes']))
+
     def test_result_is_refused(self):
         path = self.path('results.jsonl')
         pathlib.Path(path).write_text(self.result() + self.result(

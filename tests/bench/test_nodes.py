@@ -165,11 +165,19 @@ class NodesTest(unittest.TestCase):
             self.assertEqual(said['nodes'], 2)
             self.assertEqual(said['accumulation'], {1: 3, 2: 2}[gpus])
             self.assertEqual(said['transport'], 'sockets')
-            self.assertEqual(len(said['ranks']), gpus)
+            # All that there are, each with its machine.
+            self.assertEqual([rank['node'] for rank in said['ranks']],
+                             [0] * gpus + [1] * gpus)
+            for rank in said['ranks']:
+                self.assertEqual(rank['device']['id'], 'cpu')
+                self.assertEqual(set(rank['machine']), {'id', 'gpus'})
+                self.assertIn('predicted_bytes', rank['memory_use'])
             self.assertGreater(said['step']['mean_s'], 0)
             self.assertNotIn('nccl', said)
-        text = self.together('run', '--micro-batch', '2')
-        self.assertIn('2 machines of 1, through sockets', text)
+        for gpus in (1, 2):
+            text = self.together('run', '--micro-batch', '2', '--gpus',
+                                 str(gpus))
+            self.assertIn(f'2 machines of {gpus}, through sockets', text)
 
     def test_numbers(self):
         """What one process learns."""
@@ -205,7 +213,9 @@ class NodesTest(unittest.TestCase):
 
     def test_search(self):
         first, second = self.search('1,2')
-        self.finish(first)
+        text, _ = self.finish(first)
+        for gpus in (1, 2):
+            self.assertIn(f' on 2 machines of {gpus} x ', text)
         self.assertEqual(self.finish(second), ('', ''))
         lines = self.read()
         self.assertEqual({line['gpus'] for line in lines}, {2, 4})
@@ -228,8 +238,9 @@ class NodesTest(unittest.TestCase):
 
     def test_links(self):
         for gpus in (1, 2):
-            said = json.loads(self.together('links', '--gpus', str(gpus),
-                                            '--json'))
+            said = json.loads(self.together(
+                'links', '--gpus', str(gpus), '--json', '--model',
+                'pythia-160m', '--gpu', 'rtx4090'))
             self.assertEqual(said['gpus'], 2 * gpus)
             self.assertEqual(said['nodes'], 2)
             self.assertEqual(len(said['pairs']), gpus - 1)
@@ -237,6 +248,72 @@ class NodesTest(unittest.TestCase):
                 for row in rows:
                     self.assertEqual(row['bytes'] % (8 * gpus), 0)
                     self.assertGreater(row['bus_gbs'], 0)
+            one, = said['between']
+            self.assertEqual(one['nodes'], [0, 1])
+            self.assertGreater(one['gbs'], 0)
+            self.assertGreater(one['latency_s'], 0)
+            # Of all, by what exchanges between all took.
+            scaling, = said['scaling']
+            self.assertEqual(scaling['model'], 'pythia-160m')
+            self.assertAlmostEqual(
+                scaling['data_parallel'], scaling['days_one'] / 2 / gpus
+                / scaling['days_data_parallel'], 6)
+            self.check_predicted(said, gpus)
+
+    def check_predicted(self, links, gpus):
+        """Links of two machines are those of two, and of nothing else."""
+        path = self.path / 'links.json'
+        path.write_text(json.dumps(links))
+
+        def predict(*arguments, status=0):
+            done = subprocess.run(
+                [BENCH, 'predict', '--model', 'pythia-160m', '--gpu',
+                 'rtx4090', '--gpus', str(gpus), '--level', 'engine',
+                 '--sharding', 'none', '--links', str(path), *arguments],
+                capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, status, done.stderr)
+            return done.stdout if status == 0 else done.stderr
+
+        said = json.loads(predict('--nodes', '2', '--json'))
+        self.assertEqual((said['gpus'], said['nodes'], said['between'],
+                          said['link']),
+                         (2 * gpus, 2, 'measured', 'measured'))
+        self.assertAlmostEqual(
+            said['days'], links['scaling'][0]['days_data_parallel'],
+            delta=0.1 * said['days'])
+        self.assertIn(f'on 2 machines of {gpus} x ', predict('--nodes', '2'))
+        for more in ((), ('--nodes', '3')):
+            self.assertIn(f'links of 2 machines of {gpus}',
+                          predict(*more, status=2))
+        path.write_text(json.dumps({key: value for key, value in links.items()
+                                    if key != 'nodes'}))
+        self.assertIn('links of one machine, and --nodes says 2',
+                      predict('--nodes', '2', status=2))
+
+    def test_links_text(self):
+        text = self.together('links', '--gpus', '2', '--gpu', 'rtx4090',
+                             '--model', 'pythia-160m')
+        self.assertIn('All of 2 machines of 2, through sockets', text)
+        self.assertRegex(text, r'\n  machine 1 +[0-9.]+ +[0-9.]+\n')
+        self.assertIn('as a share of 4 times one GPU', text)
+        # Each with the first, one after the other.
+        said = json.loads(self.together('links', '--gpus', '1', '--json',
+                                        nodes=3))
+        self.assertEqual([one['nodes'] for one in said['between']],
+                         [[0, 1], [0, 2]])
+        self.assertEqual(said['gpus'], 3)
+
+    def test_search_links(self):
+        path = self.path / 'one.json'
+        path.write_text(json.dumps(dict(
+            devices=[{}, {}], collectives={
+                name: [dict(bytes=4096, seconds=1)] for name in
+                ('all_reduce', 'reduce_scatter', 'all_gather')})))
+        processes = [self.node('search', i, '--methods', 'free-lunch',
+                               '--links', str(path), '--results',
+                               str(self.results)) for i in range(2)]
+        _, error = self.finish(processes[0], status=2)
+        self.assertIn('links of one machine', error)
 
     def test_slurm(self):
         """What srun and others say of a process is enough."""
@@ -271,6 +348,8 @@ class NodesTest(unittest.TestCase):
     def test_usage(self):
         for arguments, environment, words in (
                 (['--node', '1'], {}, 'need --nodes'),
+                (['--nodes', '1', '--node', '5'], {}, 'can only be 0'),
+                (['--no-peer'], {}, '--no-peer is of several'),
                 (['--rendezvous', 'a:1'], {}, 'need --nodes'),
                 (['--nodes', '2'], {}, '--node has to say'),
                 (['--nodes', '2', '--node', '2'], {}, 'from 0 to 1'),
@@ -288,6 +367,14 @@ class NodesTest(unittest.TestCase):
                 self.refused(self.start('run', *arguments,
                                         environment=environment),
                              words, status=2)
+        # The one of one machine.
+        self.finish(self.start('run', '--nodes', '1', '--node', '0',
+                               '--micro-batch', '2'))
+        for verb, more in (
+                ('train', ['--tokens', str(self.path / 'tokens')]),
+                ('links', ['--gpus', '1']), ('search', ['--gpus', '1,1'])):
+            self.refused(self.start(verb, '--no-peer', *more),
+                         '--no-peer is of several', status=2)
         for place in ('here', ':1', 'a:', '127.0.0.1:0', '127.0.0.1:99999'):
             self.refused(self.start('run', '--nodes', '2', '--node', '0',
                                     '--rendezvous', place), 'HOST:PORT')
@@ -295,10 +382,41 @@ class NodesTest(unittest.TestCase):
     def test_nobody(self):
         begin = time.monotonic()
         first = self.node('run', 0, '--wait', '1')
-        self.refused(first, 'rank 1 did not come within 1 s')
+        self.refused(first, 'rank 1 did not come within 1 s', status=4)
         second = self.node('run', 1, '--wait', '1')
-        self.refused(second, 'rank 0 did not come')
-        self.assertLess(time.monotonic() - begin, 10)
+        self.refused(second, 'rank 0 did not come', status=4)
+        for verb in ('train', 'links', 'search'):
+            for number in (0, 1):
+                more = {'train': ['--tokens', str(self.path / 'tokens')],
+                        'search': ['--results', str(self.results)]}
+                self.refused(self.node(verb, number, '--wait', '1',
+                                       *more.get(verb, [])),
+                             'did not come', status=4)
+        # Where nobody can be met, that is another mistake.
+        with socket.create_server(('127.0.0.1', 0)) as taken:
+            place = f'127.0.0.1:{taken.getsockname()[1]}'
+            self.refused(self.start('run', '--nodes', '2', '--node', '0',
+                                    '--rendezvous', place, '--wait', '1'),
+                         'cannot listen there', status=1)
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_gone_search(self):
+        """Whichever is gone, the other ends with the same status."""
+        for victim in (0, 1):
+            processes = [self.node(
+                'search', i, '--methods', 'all', '--wait', '20', '--results',
+                str(self.results)) for i in range(2)]
+            deadline = time.monotonic() + 60
+            while not self.results.exists() or not self.results.read_text():
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+            victims = [*children(processes[victim].pid),
+                       processes[victim].pid]
+            for pid in victims:
+                os.kill(pid, signal.SIGKILL)
+            processes[1 - victim].communicate(timeout=60)
+            self.assertEqual(processes[1 - victim].returncode, 4)
+            self.results.unlink()
 
     def test_strangers(self):
         first = self.node('run', 0, '--wait', '2',

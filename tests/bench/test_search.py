@@ -403,7 +403,7 @@ class Search(unittest.TestCase):
                 (1, first.replace('"status":"measured"', '"status":"good"'),
                  "'good'"),
                 (1, '[' * 100000, ''), (1, '\x00', 'control character'),
-                (1, '{"a": "' + 'x' * (1 << 20) + '"}', 'longer')):
+                (1, '{"a": "' + 'x' * (1 << 22) + '"}', 'longer')):
             pathlib.Path(self.results).write_text(broken + '\n' + rest)
             before = pathlib.Path(self.results).read_bytes()
             self.assertIn(message, self.search(status=status).stderr)
@@ -690,6 +690,15 @@ class Search(unittest.TestCase):
             command[3] = wrong
             self.assertEqual(self.run_command(command).returncode, 2)
 
+    def test_numbers_of_devices(self):
+        """Each once, whatever is said twice; only several exchange."""
+        result = self.search('--gpus', '1,2,2,1', '--methods', 'naive',
+                             '--no-peer', '--json')
+        self.assertEqual([json.loads(line)['gpus'] for line in
+                          result.stdout.splitlines()], [1, 2])
+        self.assertEqual({(line['gpus'], line.get('no_peer')) for line in
+                          lines_of(self.results)}, {(1, None), (2, True)})
+
     def test_refusals(self):
         for status, message, more in (
                 (2, '--methods', ('--methods', 'most')),
@@ -731,6 +740,35 @@ class Search(unittest.TestCase):
             self.results, '--model', model, '--json').stdout.splitlines()),
             len(lines))
         self.assertIn(model, self.listed(self.results).stdout)
+
+    def test_results_of_places(self):
+        """Two devices of one machine and one of each of two are two places,
+        and so are those that exchanged as they do and those that did not."""
+        self.search('--methods', 'free-lunch')
+        line = dict(lines_of(self.results)[0], gpus=2)
+        line['device'] = dict(line['device'], name='NVIDIA H200',
+                              architecture=90)
+        places = [dict(line, days=day, **more) for day, more in enumerate((
+            dict(transport='nccl'), dict(nodes=2, transport='nccl'),
+            dict(nodes=2, transport='sockets'), dict(transport='host'),
+            dict(transport='nccl', nccl=dict(NCCL_SHM_DISABLE='1')),
+            dict(gpus=4, nodes=2, transport='nccl')), 1)]
+        # Each twice, with what orders them otherwise; the first is the best.
+        path = self.write('places.jsonl', ''.join(
+            json.dumps(one) + '\n' for place in places for one in (
+                place, dict(place, settings='naive', days=place['days'] + 10))))
+        heads = [text.splitlines()[0].split(' on ')[1].split(', driver')[0]
+                 .split(', quartermaster')[0]
+                 for text in self.listed(path).stdout.split('\n\n')]
+        self.assertEqual(heads, [
+            '2 x NVIDIA H200', '2 x NVIDIA H200, held back',
+            '2 x NVIDIA H200, through the memory of the host',
+            '2 machines of 1 x NVIDIA H200',
+            '2 machines of 1 x NVIDIA H200, through sockets',
+            '2 machines of 2 x NVIDIA H200'])
+        best = [json.loads(one) for one in self.listed(
+            path, '--best', '--json').stdout.splitlines()]
+        self.assertEqual(sorted(one['days'] for one in best), [*range(1, 7)])
 
     def test_merge(self):
         self.search('--methods', 'free-lunch')

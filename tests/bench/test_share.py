@@ -118,6 +118,31 @@ class Share(unittest.TestCase):
         self.fails(2, 'have to be named', '--audit')
         self.fails(2, 'write none', '--audit', '--out', 'x', out)
 
+    def test_audit_of_machines(self):
+        """Nothing here says how long several machines take, or GPUs that are
+        held back."""
+        _, (head, *results) = self.shared()
+        head['results'] = 1
+        half = json.loads(json.dumps(results[0]))
+        half['accumulation'] //= 2
+        for part in ('step', 'pass', 'update'):
+            half[part] = {key: value / (1 if part == 'pass' else 2)
+                          for key, value in half[part].items()}
+        half['days'] /= 2
+        for more, why, words in (
+                (dict(nodes=2), 'it is of 2 machines', '2 machines of 1 x '),
+                (dict(transport='host'), 'a slower way than theirs', '2 x '),
+                (dict(nccl=dict(NCCL_P2P_DISABLE='1')), 'a slower way', '2 x ')):
+            path = self.write('two', [head, dict(half, gpus=2, **more)])
+            result = self.fails(1, 'not plausible', '--audit', path)
+            self.assertIn(f'on {words}NVIDIA', result.stdout)
+            self.assertIn('unknown, ', result.stdout)
+            self.assertIn(why, result.stdout)
+            said = json.loads(share('--audit', '--json', path).stdout)
+            self.assertEqual((said['gpus'], said['nodes'], said['verdict']),
+                             (2, more.get('nodes', 1), 'unknown'))
+            self.assertFalse(set(said) - WORDS)
+
     def faster(self, results, factor, parts=('pass', 'update', 'step')):
         """The same in less time."""
         line = json.loads(json.dumps(results[0]))

@@ -67,18 +67,28 @@ class ElsewhereTest(harness.CommandLineTest):
             other = newest.get(row["source"])
             if other is None or other["observed_on"] < row["observed_on"]:
                 newest[row["source"]] = row
-        best = min(newest.values(),
-                   key=lambda row: float(row["price"]) / int(row["gpus"]))
-        for hours, options in ((1, ()), (2.5, ("--hours", "2.5"))):
+        def times(row, gpus, nodes):
+            return -(-gpus // int(row["gpus"])) * nodes
+
+        for hours, gpus, nodes, options in (
+                (1, 1, 1, ()), (2.5, 1, 1, ("--hours", "2.5")),
+                (2, 4, 2, ("--hours", "2", "--slurm", "--gpus", "4",
+                           "--nodes", "2")),
+                (3, 8, 1, ("--hours", "3", "--slurm", "--gpus", "h100:8"))):
+            # What is rented with more than that is rented whole.
+            best = min(newest.values(), key=lambda row: float(row["price"])
+                       * times(row, gpus, nodes))
+            n = times(best, gpus, nodes)
             text = " ".join(self.run_program(
                 *ASK, "out%s" % hours, "--gpu", "h100-80gb-sxm", *options,
                 expect=0).text.split())
-            amount = (decimal.Decimal(best["price"]) * decimal.Decimal(hours)
-                      ).quantize(decimal.Decimal("0.01"),
+            amount = (decimal.Decimal(best["price"]) * n
+                      * decimal.Decimal(hours)).quantize(decimal.Decimal("0.01"),
                                  decimal.ROUND_HALF_UP)
             self.assertIn("To rent %s × H100 SXM5 80GB for %g h costs $%s at "
-                          "%s (" % (best["gpus"], hours, amount,
-                                    best["source"]), text)
+                          "%s (" % (f"{int(best['gpus']) * n}", hours,
+                                    f"{amount:,}", best["source"]), text)
+            self.assertGreaterEqual(int(best["gpus"]) * n, gpus * nodes)
         rented = {row["item"] for row in rows}
         other = next(row["id"] for row in reference.Catalog.rows(
             harness.CATALOG, "gpus.csv") if row["id"] not in rented)

@@ -136,6 +136,45 @@ class MeasuredTest(harness.CommandLineTest):
         self.assertIn("--adopt", notice)
         self.assertEqual(here(line, name="colleague.jsonl"), ([], []))
 
+    def test_aside(self):
+        """What several machines did, or GPUs that were held back, is no time
+        of a machine: it is listed, named, and nothing is advised by it."""
+        line = dict(best("pythia-1b", "quartermaster"), gpus=2, days=3.25,
+                    step=dict(mean_s=0.1, min_s=0.1, max_s=0.1),
+                    machine=harness.machine())
+        more = (("together", dict(nodes=2, transport="sockets"),
+                 "results of 2 machines together", "2 of 2 machines", 2),
+                ("machines", dict(transport="host"),
+                 "made to exchange in a slower way", "2, held back", 1),
+                ("path", dict(transport="host", no_peer=True),
+                 "made to exchange in a slower way", "2, held back", 1))
+        for name, fields, sentence, words, machines in more:
+            with self.subTest(name):
+                self.user_file("measurements/mine.jsonl",
+                               json.dumps(line | fields) + "\n")
+                done = self.run_program("advise", "--model", "pythia-1b",
+                                        "--gpu", H200, "--times-of",
+                                        "quartermaster", "--time-factor", "1",
+                                        "--json", expect=0)
+                self.assertNotIn(3.25, [one["days"] for one in
+                                     done.json["candidates"]])
+                self.assertFalse([one for one in done.json["candidates"]
+                                  if one["here"] or one["gpus"] == 2 and
+                                  one["provenance"] == "measured"])
+                said, = done.json["notices"]
+                self.assertIn(sentence, said["message"])
+                listed = self.run_program("catalog", "measurements", "--json",
+                                          expect=0).json["measurements"]
+                one, = [one for one in listed if one["days"] == 3.25]
+                self.assertEqual(one["machines"], machines)
+                self.assertEqual(one["aside"],
+                                 "machines" if machines > 1 else "path")
+                self.assertEqual({one["aside"] for one in listed
+                                  if one["days"] != 3.25}, {None})
+                text = self.run_program("catalog", "measurements",
+                                        expect=0).text
+                self.assertIn(words, text)
+
     def test_whose(self):
         self.user_file("prices.csv", PRICE)
         ask = ("--model", "pythia-1b", "--budget", "40k")

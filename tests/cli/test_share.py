@@ -54,6 +54,14 @@ class ShareTest(harness.CommandLineTest):
         for line in self.share(env={"COLUMNS": "60"}).text.splitlines():
             self.assertLessEqual(len(line), 60)
 
+    def test_machines(self):
+        line = dict(next(line for line in self.given), gpus=4, nodes=2)
+        self.user_file("measurements/%s.jsonl" % HOST, json.dumps(line) + "\n")
+        self.assertIn("2 machines of 2 × NVIDIA H200",
+                      " ".join(self.share().text.split()))
+        self.share("--sign-off", "-o", "shared.jsonl")
+        self.assertEqual(self.written("shared.jsonl")[1][0]["nodes"], 2)
+
     def test_written(self):
         result = self.share("--sign-off", "-o", "shared.jsonl")
         self.assertIn("Written: shared.jsonl", result.text)

@@ -239,6 +239,101 @@ test_engines (void)
   qm_catalog_free (catalog);
 }
 
+/* Of several machines, or of GPUs that were held back: it is kept, and no time
+ * of a machine with so many GPUs. */
+static void
+test_aside (void)
+{
+  const QmMeasurement *m[16], *aside;
+  const QmError *notices;
+  QmCatalog *catalog;
+  size_t n;
+
+  begin ("several machines");
+  add ((Line){ .days = 20, .gpus = 2, .more = "\"nodes\":1," });
+  add ((Line){ .days = 3, .gpus = 2, .more = "\"nodes\":2," });
+  add ((Line){ .days = 4,
+               .gpus = 2,
+               .micro_batch = 4,
+               .more = "\"nodes\":2,\"transport\":\"sockets\"," });
+  add ((Line){ .days = 2, .gpus = 4, .more = "\"nodes\":4," });
+  add ((Line){ .days = 1, .gpus = 4, .more = "\"nodes\":2," });
+  catalog = load_lines (0, 2);
+  CHECK_INT ((int64_t) measured (catalog, m), 1);
+  CHECK_NEAR (m[0]->days, 20, 0);
+  CHECK_INT (m[0]->aside, QM_ASIDE_NOT);
+  aside = qm_catalog_aside (catalog, &n);
+  CHECK_INT ((int64_t) n, 3);
+  for (size_t i = 0; i < n && n == 3; i++)
+    {
+      CHECK_INT (aside[i].aside, QM_ASIDE_MACHINES);
+      CHECK_STRING (aside[i].model->id, "pythia-1b");
+      CHECK_STRING (aside[i].gpu->id, "h200-141gb-sxm");
+      CHECK_INT (aside[i].machines, i == 1 ? 4 : 2);
+      CHECK_INT (aside[i].gpus, i == 0 ? 2 : 4);
+      CHECK_NEAR (aside[i].days, i == 0 ? 3 : i == 1 ? 2 : 1, 0);
+    }
+  notices = qm_catalog_notices (catalog, &n);
+  CHECK_INT (notices[0].line, 2);
+  CHECK_CONTAINS (notices[0].message, "of 2 machines together");
+  CHECK_CONTAINS (notices[1].message, "of 4 machines together");
+  qm_catalog_free (catalog);
+
+  begin ("GPUs that were held back");
+  add ((Line){ .days = 20, .gpus = 2, .more = "\"transport\":\"nccl\"," });
+  add ((Line){ .days = 3, .gpus = 2, .more = "\"transport\":\"host\"," });
+  add ((Line){ .days = 4, .gpus = 4, .more = "\"no_peer\":true," });
+  add ((Line){
+      .days = 5, .gpus = 8, .more = "\"nccl\":{\"NCCL_P2P_DISABLE\":\"1\"}," });
+  /* None of these holds anything back. */
+  add ((Line){ .days = 6,
+               .gpus = 16,
+               .more = "\"nccl\":{\"NCCL_P2P_DISABLE\":\"0\",\"NCCL_NVLS_"
+                       "ENABLE\":\"0\",\"NCCL_DEBUG\":7}," });
+  add ((Line){ .days = 40, .more = "\"nccl\":{\"NCCL_P2P_LEVEL\":\"LOC\"}," });
+  catalog = load_lines (0, 1);
+  CHECK_INT ((int64_t) measured (catalog, m), 3);
+  CHECK_NEAR (m[0]->days, 20, 0);
+  CHECK_NEAR (m[1]->days, 6, 0);
+  CHECK_NEAR (m[2]->days, 40, 0);
+  aside = qm_catalog_aside (catalog, &n);
+  CHECK_INT ((int64_t) n, 3);
+  for (size_t i = 0; i < n && n == 3; i++)
+    {
+      CHECK_INT (aside[i].aside, QM_ASIDE_PATH);
+      CHECK_NEAR (aside[i].days, (double) (3 + i), 0);
+    }
+  notices = qm_catalog_notices (catalog, &n);
+  CHECK_CONTAINS (notices[0].message, "made to exchange in a slower way");
+  qm_catalog_free (catalog);
+
+  /* No link joins these: the memory of the host is their way, but not what
+   * the user asked for. */
+  begin ("GPUs without links");
+  add ((Line){ .days = 7,
+               .gpu = "rtx4090",
+               .gpus = 2,
+               .more = "\"transport\":\"host\"," });
+  add ((Line){ .days = 8,
+               .gpu = "rtx4090",
+               .gpus = 4,
+               .more = "\"nccl\":{\"NCCL_P2P_DISABLE\":\"1\"}," });
+  add ((Line){ .days = 9,
+               .gpu = "rtx4090",
+               .gpus = 8,
+               .more = "\"transport\":\"host\",\"no_peer\":true," });
+  catalog = load_lines (0, 1);
+  CHECK_INT ((int64_t) measured (catalog, m), 2);
+  CHECK_NEAR (m[0]->days, 7, 0);
+  CHECK_NEAR (m[1]->days, 8, 0);
+  qm_catalog_free (catalog);
+
+  begin ("machines with halves of GPUs");
+  add ((Line){ .days = 3, .gpus = 3, .more = "\"nodes\":2," });
+  catalog = load_lines (1, 0);
+  qm_catalog_free (catalog);
+}
+
 static void
 test_infeasible (void)
 {
@@ -577,6 +672,7 @@ main (void)
   test_best ();
   test_naive ();
   test_engines ();
+  test_aside ();
   test_infeasible ();
   test_notices ();
   test_unfinished ();

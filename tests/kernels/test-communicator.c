@@ -5,6 +5,7 @@
 #include "tests/data/check.h"
 #include "tests/kernels/ranks.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -154,6 +155,26 @@ agree (Rank *rank)
                     == QM_STATUS_INVALID);
 }
 
+/* What ranks bring stands in their order, of as many bytes as a page. */
+static void
+gather (Rank *rank)
+{
+  unsigned char own[4097], *all = calloc ((size_t) rank->ranks, sizeof own);
+  QmError error = { 0 };
+
+  memset (own, rank->rank + 1, sizeof own);
+  EXPECT (rank, all != NULL
+                    && qm_communicator_gather (rank->communicator, own, all,
+                                               4096, NULL)
+                           == QM_OK);
+  for (int i = 0; all != NULL && i < rank->ranks; i++)
+    EXPECT (rank, all[i * 4096] == i + 1 && all[i * 4096 + 4095] == i + 1);
+  EXPECT (rank,
+          qm_communicator_gather (rank->communicator, own, all, 4097, &error)
+              == QM_STATUS_INVALID);
+  free (all);
+}
+
 static void
 test_agree (void)
 {
@@ -163,6 +184,13 @@ test_agree (void)
       Ranks ranks = some_ranks (n);
 
       check_run (&ranks, agree);
+    }
+  check_case ("gather");
+  for (int n = 1; n <= 3; n++)
+    {
+      Ranks ranks = some_ranks (n);
+
+      check_run (&ranks, gather);
     }
 }
 

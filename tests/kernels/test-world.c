@@ -393,7 +393,7 @@ test_missing (void)
   check_case ("missing");
   processes.patience = 1;
   for (int i = 0; i < 3; i++)
-    processes.expected[i] = QM_STATUS_IO;
+    processes.expected[i] = QM_STATUS_GONE;
   processes.sentence = "rank 2 did not come within";
   start (&processes, 0);
   /* Its own patience shall not end first. */
@@ -653,7 +653,7 @@ test_impostors (void)
 
       processes.patience = i == 0 ? 0.3 : 5;
       processes.expected[1] =
-          i >= 5 && i <= 7 ? QM_STATUS_INVALID : QM_STATUS_IO;
+          i >= 5 && i <= 7 ? QM_STATUS_INVALID : QM_STATUS_GONE;
       start (&processes, 1);
       fd = accept (listener, NULL, NULL);
       if (bytes.n > 0)

@@ -191,9 +191,8 @@ is_cluster (const QmElsewhere *self)
   return self->slurm && self->nodes > 1;
 }
 
-/* How many GPUs there are on each of several machines, "4" or "a100:4". */
-static int
-count_gpus (const QmElsewhere *self)
+int
+qm_elsewhere_count_gpus (const QmElsewhere *self)
 {
   const char *colon = self->gpus ? strrchr (self->gpus, ':') : NULL;
   guint64 count = 0;
@@ -219,7 +218,8 @@ append_search (GString *text, const QmElsewhere *self)
   append_option (text, "--methods", self->methods ? self->methods : "all");
   if (is_cluster (self))
     {
-      g_autofree char *gpus = g_strdup_printf ("%d", count_gpus (self));
+      g_autofree char *gpus =
+          g_strdup_printf ("%d", qm_elsewhere_count_gpus (self));
 
       append_option (text, "--gpus", gpus);
     }

@@ -34,6 +34,10 @@ QmElsewhere *qm_elsewhere_new (void);
 void qm_elsewhere_free (QmElsewhere *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmElsewhere, qm_elsewhere_free)
 
+/* How many GPUs each machine of a cluster has for it, as "4" and "a100:4" say;
+ * 1 where nothing is said. */
+int qm_elsewhere_count_gpus (const QmElsewhere *self);
+
 /* What the other machine has to have, as the files that it gets say. */
 typedef struct
 {

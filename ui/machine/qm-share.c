@@ -126,7 +126,13 @@ qm_share_make (const QmShare *self, const char *const *models, GError **error)
 char *
 qm_share_device (const QmResult *result)
 {
-  return g_strdup_printf ("%d × %s", result->gpus, result->device);
+  if (result->nodes == 1)
+    return g_strdup_printf ("%d × %s", result->gpus, result->device);
+  return g_strdup_printf (
+      /* Translators: how many machines, GPUs of each, which GPU. */
+      ngettext ("%d machine of %d × %s", "%d machines of %d × %s",
+                (gulong) result->nodes),
+      result->nodes, result->gpus / result->nodes, result->device);
 }
 
 char *
