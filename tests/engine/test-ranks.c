@@ -633,6 +633,29 @@ is_way_of (QmOptimizer optimizer, QmSharding sharding)
   return optimizer != QM_OPTIMIZER_MUON || sharding <= QM_SHARDING_ZERO_2;
 }
 
+/* With 2 to 4 ranks. */
+static Setting
+setting_of (const RanksPlace *place,
+            const char *model,
+            const QmModelConfig *config,
+            QmOptimizer optimizer,
+            QmPrecision precision,
+            int i)
+{
+  return (Setting){ .place = place,
+                    .model = model,
+                    .config = config,
+                    .precision = precision,
+                    .passes = 1 + i % 2,
+                    .max_norm = 0.5,
+                    .optimizer = optimizer,
+                    .options = { .target = place->target,
+                                 .deterministic = true,
+                                 .micro_batch = MICRO_BATCH,
+                                 .ranks = in_ranks_some (place, 2 + i),
+                                 .bucket = BUCKET } };
+}
+
 /* The ways that other optimizers can be divided in.  The norms of LAMB are sums
  * over ranks; Muon is every rank's own, or its owner's of each matrix.  GPUs
  * iterate in bf16, where sums in another order may round otherwise. */
@@ -652,18 +675,8 @@ test_optimizer (const char *folder,
     return;
   for (int i = 0; i < 3; i++)
     {
-      Setting setting = { .place = place,
-                          .model = model,
-                          .config = &config,
-                          .precision = (QmPrecision) i,
-                          .passes = 1 + i % 2,
-                          .max_norm = 0.5,
-                          .optimizer = optimizer,
-                          .options = { .target = place->target,
-                                       .deterministic = true,
-                                       .micro_batch = MICRO_BATCH,
-                                       .ranks = in_ranks_some (place, 2 + i),
-                                       .bucket = BUCKET } };
+      Setting setting =
+          setting_of (place, model, &config, optimizer, (QmPrecision) i, i);
       Outcome alone[2];
       const Wanted wanted = begin (&setting, &sums, alone);
 
@@ -674,8 +687,9 @@ test_optimizer (const char *folder,
     }
 }
 
-/* The owner of a matrix does to it what each rank does without owners, to the
- * last bit but for the norm that clips, and all of it does the same twice. */
+/* Twice the same, to the last bit; and without the norm that clips, for which
+ * squares are added up otherwise, as each rank does it that has no owners: not
+ * of GPUs, whose sums over ranks are in another order there. */
 static void
 test_owners (const char *folder, const RanksPlace *place, const char *model)
 {
@@ -685,30 +699,23 @@ test_owners (const char *folder, const RanksPlace *place, const char *model)
   read_config (folder, model, &config);
   if (qm_model_has_teacher (&config) || is_of_pairs (&config))
     return;
-  for (int i = 0; i < 3; i++)
-    for (int clips = 0; clips < 2; clips++)
-      {
-        Setting setting = { .place = place,
-                            .model = model,
-                            .config = &config,
-                            .precision = QM_PRECISION_FP32,
-                            .passes = 1 + i % 2,
-                            .max_norm = clips * 0.5,
-                            .optimizer = QM_OPTIMIZER_MUON,
-                            .options = { .target = place->target,
-                                         .deterministic = true,
-                                         .micro_batch = MICRO_BATCH,
-                                         .ranks = in_ranks_some (place, 2 + i),
-                                         .bucket = BUCKET } };
-        Outcome first[1];
+  for (int i = 0; i < 6; i++)
+    {
+      Setting setting = setting_of (place, model, &config, QM_OPTIMIZER_MUON,
+                                    QM_PRECISION_FP32, i / 2);
+      Outcome first[1];
 
-        setting.options.sharding =
-            clips ? QM_SHARDING_ZERO_1 : QM_SHARDING_NONE;
-        run_first (&setting, first);
-        try (&setting, QM_SHARDING_ZERO_1, false, &(Wanted){ first, &exact },
-             NULL);
-        clear (first, 1);
-      }
+      setting.options.sharding = QM_SHARDING_ZERO_1;
+      if (i % 2 == 0 && place->target.kind == QM_DEVICE_CPU)
+        {
+          setting.options.sharding = QM_SHARDING_NONE;
+          setting.max_norm = 0;
+        }
+      run_first (&setting, first);
+      try (&setting, QM_SHARDING_ZERO_1, false, &(Wanted){ first, &exact },
+           NULL);
+      clear (first, 1);
+    }
 }
 
 static void
@@ -722,25 +729,15 @@ test_model (const char *folder,
   read_config (folder, model, &config);
   for (int i = 0; i < (all ? 6 : 2) && !is_of_pairs (&config); i++)
     {
-      Setting setting = {
-        .place = place,
-        .model = model,
-        .config = &config,
-        .precision = (QmPrecision) (i % 3),
-        .passes = i < 3 ? 1 : 2,
-        .max_norm = i % 2 == 0 ? 0 : 0.5,
-        .optimizer = QM_OPTIMIZER_ADAMW,
-        .options = { .target = place->target,
-                     .deterministic = true,
-                     .micro_batch = MICRO_BATCH,
-                     .ranks = in_ranks_some (place, 2 + i % 3),
-                     .methods =
-                         i % 2 == 0 ? QM_METHOD_ALL & ~QM_METHOD_TF32 : 0,
-                     .checkpoint = i % 4 >= 2,
-                     .loss_rows = i % 2 == 0 ? 13 : 0,
-                     .bucket = BUCKET },
-      };
+      Setting setting = setting_of (place, model, &config, QM_OPTIMIZER_ADAMW,
+                                    (QmPrecision) (i % 3), i % 3);
 
+      setting.passes = i < 3 ? 1 : 2;
+      setting.max_norm = i % 2 == 0 ? 0 : 0.5;
+      setting.options.methods =
+          i % 2 == 0 ? QM_METHOD_ALL & ~QM_METHOD_TF32 : 0;
+      setting.options.checkpoint = i % 4 >= 2;
+      setting.options.loss_rows = i % 2 == 0 ? 13 : 0;
       test_setting (&setting);
     }
 }
