@@ -2,8 +2,8 @@
 
 /* FLOPs and parameters of small models, counted by hand and by Transformers
  * 5.23 (parameters).  torch.utils.flop_counter counts the same products, and
- * the whole of attention, in the models of tests/golden; of those of the catalog
- * tests/data/count-torch.py counts it again. */
+ * the whole of attention, in the models of tests/golden; of those of the
+ * catalog tests/data/count-torch.py counts it again. */
 
 #include "data/catalog.h"
 #include "data/flops.h"
