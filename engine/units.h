@@ -15,9 +15,9 @@
  * less than that without the costliest of all.  Dealing by what lies lowest so
  * far would be closer by less than one matrix, and another part would have most
  * in each model.  By cost and not by bytes, because ranks wait for the slowest,
- * while what bytes differ by within a round is a gap in the slab of each.  So is
- * what a last round lacks: where there are more ranks than matrices, all have
- * room for as many as there are ranks. */
+ * while what bytes differ by within a round is a gap in the slab of each.  So
+ * is what a last round lacks: where there are more ranks than matrices, all
+ * have room for as many as there are ranks. */
 
 #ifndef QM_ENGINE_UNITS_H
 #define QM_ENGINE_UNITS_H
