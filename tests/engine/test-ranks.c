@@ -4,8 +4,7 @@
  * family, way of sharding and precision, with and without offloading.
  * usage: test-ranks FOLDER [DEVICE [MODEL]...]
  *        test-ranks FOLDER --list
- * DEVICE is as in_ranks_place() has it; --list says which program tries what.
- */
+ * DEVICE: as in_ranks_place() has it; --list: which program tries what. */
 
 #include "engine/executor.h"
 #include "tests/data/check.h"
