@@ -107,6 +107,21 @@ read_framework (QmJsonObject *parent, QmAnswer *answer)
   parent->status = object.status;
 }
 
+/* In which type several devices sum gradients up. */
+static void
+read_sums (QmJsonObject *object, QmAnswer *answer)
+{
+  static const char *const words[] = { "", "fp32", "fp16", "bf16" };
+  size_t i = 0;
+
+  read_text (object, "sums", false, answer->sums, sizeof answer->sums);
+  while (i < sizeof words / sizeof words[0]
+         && strcmp (answer->sums, words[i]) != 0)
+    i++;
+  if (object->status == QM_OK && i == sizeof words / sizeof words[0])
+    qm_json_fail (object, "sums", QM_STATUS_INVALID, "is no type of sums");
+}
+
 static void
 read_notes (QmJsonObject *object, QmAnswer *answer)
 {
@@ -212,6 +227,7 @@ read_result (QmJsonObject *parent, const QmQuestion *question, QmAnswer *answer)
   read_micro_batch (&object, question, answer);
   read_text (&object, "attention", false, answer->attention,
              sizeof answer->attention);
+  read_sums (&object, answer);
   read_notes (&object, answer);
   read_phases (&object, answer);
   if (strcmp (status, "measured") == 0)

@@ -582,6 +582,8 @@ add_method (const Framework *f, json_t *object, int64_t accumulation)
                        json_boolean (f->options->deterministic));
   qm_bench_json_whole (object, "seed", f->options->seed);
   qm_bench_json_whole (object, "gpus", f->plan.ranks);
+  if (f->plan.ranks > 1 && f->answer.sums[0] != '\0')
+    json_object_set_new (object, "sums", json_string (f->answer.sums));
   if (f->plan.ranks > 1)
     qm_bench_json_nodes (object, f->options);
 }

@@ -41,6 +41,7 @@ typedef struct QmAnswer
   QmDeviceInfo device;
   char torch[64], transformers[64], cuda[64], python[64], deepspeed[64];
   char attention[32];
+  char sums[8]; /* "fp32", "fp16", "bf16"; "": not said */
   char notes[QM_ANSWER_NOTES][320];
   size_t n_notes;
   int64_t micro_batch;

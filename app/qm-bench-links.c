@@ -53,6 +53,7 @@ typedef struct Links
   Rank all[QM_BENCH_MOST_RANKS];
   QmWorld *world;
   QmTransport transport;
+  QmTransportTrial trial;
   size_t most; /* bytes of an exchange at most */
   size_t sizes[N_SIZES];
   double seconds[QM_LINKS_OPS][N_SIZES];
@@ -116,7 +117,10 @@ time_all (void *data, int number, QmError *error)
                            wanted (links->options), &rank->communicator, error);
 
   if (status == QM_OK && number == 0)
-    links->transport = qm_communicator_transport (rank->communicator);
+    {
+      links->transport = qm_communicator_transport (rank->communicator);
+      links->trial = qm_communicator_trial (rank->communicator);
+    }
   for (int c = 0; c < QM_LINKS_OPS && status == QM_OK; c++)
     for (int i = 0; i < N_SIZES && status == QM_OK; i++)
       {
@@ -140,6 +144,7 @@ end_of (const Links *links, const Rank *rank)
                        PAIR < links->most ? PAIR : links->most };
 }
 
+/* The same way as all take. */
 static QmStatus
 time_pair (void *data, int number, QmError *error)
 {
@@ -148,8 +153,8 @@ time_pair (void *data, int number, QmError *error)
   const QmBenchEnd end = end_of (links, rank);
   QmBenchBetween found;
   QmStatus status =
-      qm_communicator_new (links->world, number, rank->device,
-                           wanted (links->options), &rank->communicator, error);
+      qm_communicator_new (links->world, number, rank->device, links->transport,
+                           &rank->communicator, error);
 
   if (status == QM_OK)
     status = qm_bench_time_two (rank->communicator, &end, &found, error);
@@ -469,6 +474,7 @@ print_links_json (const Links *links)
       json_object_set_new (object, "transport",
                            json_string (qm_bench_transport (links->options,
                                                             links->transport)));
+      qm_bench_json_trial (object, &links->trial);
       qm_bench_json_nodes (object, links->options);
       if (qm_bench_nodes (links->options) > 1)
         {
@@ -541,6 +547,7 @@ print_collectives (const Links *links)
   int machines = qm_bench_nodes (links->options);
   char cell[24], all[48];
 
+  qm_bench_print_trial (&links->trial);
   if (machines > 1)
     snprintf (all, sizeof all, "All of %d machines of %d", machines,
               links->ranks);

@@ -56,15 +56,17 @@ const char *
 qm_bench_search_transport (const QmBenchSearch *search)
 {
   char note[192];
-  bool gpu = qm_target_is_gpu (&search->info.target);
+  bool gpu = qm_target_is_gpu (&search->info.target), nccl;
 
   if (search->gpus == 1)
     return "";
+  if (search->transport != NULL)
+    nccl =
+        strcmp (search->transport, qm_transport_name (QM_TRANSPORT_NCCL)) == 0;
+  else
+    nccl = gpu && !search->options->no_peer && qm_nccl_find (note, sizeof note);
   return qm_bench_transport (search->options,
-                             gpu && !search->options->no_peer
-                                     && qm_nccl_find (note, sizeof note)
-                                 ? QM_TRANSPORT_NCCL
-                                 : QM_TRANSPORT_HOST);
+                             nccl ? QM_TRANSPORT_NCCL : QM_TRANSPORT_HOST);
 }
 
 void

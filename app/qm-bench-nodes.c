@@ -429,6 +429,32 @@ qm_bench_path (const QmBenchOptions *options)
 }
 
 void
+qm_bench_json_trial (json_t *object, const QmTransportTrial *trial)
+{
+  json_t *inner;
+
+  if (trial->bytes == 0)
+    return;
+  inner = json_object ();
+  json_object_set_new (inner, "bytes",
+                       json_integer ((json_int_t) trial->bytes));
+  qm_bench_json_number (inner, "nccl_s", trial->nccl);
+  qm_bench_json_number (inner, "host_s", trial->host);
+  json_object_set_new (object, "transport_trial", inner);
+}
+
+void
+qm_bench_print_trial (const QmTransportTrial *trial)
+{
+  if (trial->bytes > 0)
+    printf ("  none can read another's memory: a sum of %.4g MiB took %.4g ms "
+            "through NCCL and %.4g through the host, and the faster was "
+            "taken\n",
+            (double) trial->bytes / 0x1p20, trial->nccl * 1e3,
+            trial->host * 1e3);
+}
+
+void
 qm_bench_json_nodes (json_t *object, const QmBenchOptions *options)
 {
   json_t *nccl = json_object ();

@@ -56,6 +56,12 @@ const char *qm_bench_transport (const QmBenchOptions *options,
 const char *qm_bench_transport_words (const QmBenchOptions *options,
                                       QmTransport transport);
 
+/* Adds "transport_trial", what both ways took, where they were tried. */
+void qm_bench_json_trial (json_t *object, const QmTransportTrial *trial);
+
+/* The same as a line to people; nothing where they were not. */
+void qm_bench_print_trial (const QmTransportTrial *trial);
+
 /* Makes the world of two ranks, one of the first machine and one of this or, on
  * the first, of another that calls it at once. */
 QmStatus qm_bench_join_first (const QmBenchOptions *options,

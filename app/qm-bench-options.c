@@ -219,8 +219,9 @@ static const Option known[] = {
     "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
   { "no-peer", NULL, QM_OPTION_FLAG, RUN | TRAIN | LINKS | SEARCH | WORKER,
     FIELD (no_peer),
-    "exchange through the host's memory, as GPUs do that may not read each "
-    "other's" },
+    "exchange through the host's memory, also where GPUs have a faster way" },
+  { "transport", "nccl|host", QM_OPTION_CHOICE, WORKER, FIELD (transport),
+    "how GPUs exchange (default: as they can, or what a trial shows)" },
   { "weights", "FILE", QM_OPTION_TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors, or the index.json of several)" },
   { "batch", "FILE", QM_OPTION_TEXT, CHECK, FIELD (batch),

@@ -2,6 +2,7 @@
 
 #include "app/qm-bench.h"
 
+#include "data/family.h"
 #include "data/file.h"
 #include "data/identity.h"
 #include "data/text.h"
@@ -200,11 +201,51 @@ qm_bench_json_machine (const QmDeviceInfo *info)
   return object;
 }
 
+int64_t
+qm_bench_samples_of_pass (const QmPlanOptions *options)
+{
+  return options->micro_batch * (options->ranks > 0 ? options->ranks : 1);
+}
+
+/* Whether the loss sees pairs, and not all of a step at once. */
+static bool
+divides_pairs (const QmModelConfig *config,
+               const QmRecipe *recipe,
+               int64_t samples)
+{
+  return samples < recipe->batch_size
+         && qm_family_info (config->family)->objective == QM_OBJECTIVE_PAIRS;
+}
+
+void
+qm_bench_json_pairs (json_t *object,
+                     const QmModelConfig *config,
+                     const QmRecipe *recipe,
+                     int64_t samples)
+{
+  if (divides_pairs (config, recipe, samples))
+    json_object_set_new (object, "pairs_compared",
+                         json_integer ((json_int_t) samples));
+}
+
+void
+qm_bench_print_pairs (const char *indent,
+                      const QmModelConfig *config,
+                      const QmRecipe *recipe,
+                      int64_t samples)
+{
+  if (divides_pairs (config, recipe, samples))
+    qm_bench_print (
+        "%sthe loss compares the %lld pairs of a pass, not the %lld "
+        "of a step",
+        indent, (long long) samples, (long long) recipe->batch_size);
+}
+
 json_t *
 qm_bench_json_setting (const QmPlanOptions *options, const QmRecipe *recipe)
 {
   int ranks = options->ranks > 0 ? options->ranks : 1;
-  int64_t together = options->micro_batch * ranks;
+  int64_t together = qm_bench_samples_of_pass (options);
   int64_t passes = (recipe->batch_size + together - 1) / together;
   json_t *object = json_object ();
   char settings[64];
@@ -244,16 +285,30 @@ qm_bench_json_memory (const QmMemory *memory)
   return bytes;
 }
 
+void
+qm_bench_json_sums (json_t *object,
+                    const QmPlanOptions *options,
+                    const QmRecipe *recipe)
+{
+  if (options->ranks > 1)
+    json_object_set_new (object, "sums",
+                         json_string (qm_precision_name (
+                             qm_plan_sums (options, recipe))));
+}
+
 json_t *
 qm_bench_json_plan (const QmPlan *plan)
 {
   json_t *object = qm_bench_json_setting (&plan->options, &plan->recipe);
 
+  qm_bench_json_sums (object, &plan->options, &plan->recipe);
   json_object_set_new (object, "memory_bytes",
                        qm_bench_json_memory (&plan->memory));
   if (qm_plan_loss_rows (plan) < qm_plan_all_rows (plan))
     json_object_set_new (object, "loss_rows",
                          json_integer (qm_plan_loss_rows (plan)));
+  qm_bench_json_pairs (object, &plan->config, &plan->recipe,
+                       qm_bench_samples_of_pass (&plan->options));
   return object;
 }
 

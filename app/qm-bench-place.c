@@ -159,6 +159,13 @@ add_predicted_times (json_t *object, const QmPrediction *prediction)
   json_object_set_new (object, "shares", shares_json (prediction));
 }
 
+/* Of a pass, on all GPUs of all machines. */
+static int64_t
+samples_of (const QmBenchPlace *place)
+{
+  return place->found->options.micro_batch * place->gpus * machines_of (place);
+}
+
 static void
 add_found (json_t *object, const QmBenchPlace *place)
 {
@@ -179,6 +186,8 @@ add_found (json_t *object, const QmBenchPlace *place)
       object, qm_bench_json_setting (&found->options, &place->model->recipe));
   json_object_set_new (object, "accumulation",
                        json_integer (found->accumulation));
+  qm_bench_json_pairs (object, &place->model->config, &place->model->recipe,
+                       samples_of (place));
   json_object_set_new (object, "memory_bytes",
                        qm_bench_json_memory (&found->memory));
   json_object_set_new (object, "host_bytes",
@@ -290,6 +299,8 @@ qm_bench_print_place_text (const QmBenchPlace *place)
   qm_bench_print ("  step     %10.4f s: %lld passes of %lld samples",
                   prediction->step, (long long) found->accumulation,
                   (long long) found->options.micro_batch);
+  qm_bench_print_pairs ("  ", &place->model->config, &place->model->recipe,
+                        samples_of (place));
   qm_bench_print ("  pass     %10.4f s, bound by %s", prediction->pass,
                   qm_bound_name (prediction->bound));
   qm_bench_print ("  update   %10.4f s", prediction->update);

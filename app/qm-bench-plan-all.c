@@ -3,7 +3,9 @@
 /* qm-bench plan --methods: every way to train on many GPUs at once.
  *
  * What a way needs at a micro-batch is planned once for each architecture, and
- * then held against the memory of every GPU that has it. */
+ * then held against the memory of every GPU that has it.  Of several GPUs that
+ * work together all of it is of each: its micro-batch, its memory, and its part
+ * of the host's. */
 
 #include "app/qm-bench.h"
 
@@ -40,8 +42,9 @@ typedef struct Work
 {
   const QmBenchModel *model;
   bool json;
+  int ranks;
   int64_t micro_batch; /* 0: the largest that fits */
-  uint64_t host_bytes;
+  uint64_t host_bytes; /* of a rank; 0: not known */
   QmSearchConfig configs[QM_SEARCH_MOST];
   size_t n_configs;
   Needs known[MOST_ARCHITECTURES];
@@ -66,6 +69,7 @@ options_of (const Work *work, size_t config, int64_t micro_batch)
                       .micro_batch = micro_batch,
                       .methods = c->methods,
                       .checkpoint = c->checkpoint,
+                      .ranks = work->ranks,
                       .sharding = c->sharding,
                       .offload = c->offload,
                       .host_bytes = work->host_bytes };
@@ -113,7 +117,7 @@ find_largest (
   int low = 0, high = 0;
   QmStatus status = QM_OK;
 
-  while (INT64_C (2) << high <= work->model->recipe.batch_size)
+  while (INT64_C (2) << high <= work->model->recipe.batch_size / work->ranks)
     high++;
   while (low < high && status == QM_OK)
     {
@@ -141,6 +145,8 @@ json_of_place (const Work *work, const Place *place)
       json_object_set_new (object, "gpu", json_string (place->gpu->name));
       json_object_set_new (object, "gpu_id", json_string (place->gpu->id));
     }
+  if (work->ranks > 1)
+    json_object_set_new (object, "gpus", json_integer (work->ranks));
   return object;
 }
 
@@ -151,11 +157,16 @@ print_unsupported (const Work *work,
                    const QmPlanOptions *options,
                    const QmError *why)
 {
+  char settings[96] = "";
   json_t *object;
 
+  if (options != NULL)
+    qm_bench_format_settings (&(QmPlan){ .options = *options }, settings,
+                              sizeof settings);
   if (!work->json)
     {
-      printf ("  not possible: %s\n", why->message);
+      printf ("  %s%snot possible: %s\n", settings,
+              settings[0] != '\0' ? ": " : "", why->message);
       return;
     }
   object = json_of_place (work, place);
@@ -181,7 +192,7 @@ print_need (const Work *work,
   if (!work->json)
     {
       qm_bench_format_settings (&plan, settings, sizeof settings);
-      printf ("  %-34s ", settings);
+      printf ("  %-*s ", work->ranks > 1 ? 45 : 34, settings);
       if (enough)
         printf ("micro-batch %-5lld %8.1f GiB",
                 (long long) options->micro_batch,
@@ -198,6 +209,9 @@ print_need (const Work *work,
   object = json_of_place (work, place);
   json_object_update_new (object, qm_bench_json_setting (options,
                                                          &work->model->recipe));
+  qm_bench_json_pairs (object, &work->model->config, &work->model->recipe,
+                       qm_bench_samples_of_pass (options));
+  qm_bench_json_sums (object, options, &work->model->recipe);
   json_object_set_new (object, "verified",
                        json_boolean (qm_plan_is_verified (options)));
   json_object_set_new (object, "memory_bytes",
@@ -267,14 +281,29 @@ needs_of (Work *work, int architecture)
   return &work->known[at];
 }
 
+/* What the lines below it are of; and what nobody held against a driver. */
+static void
+print_place (const Work *work, const Place *place)
+{
+  const QmPlanOptions options = { .ranks = work->ranks };
+  double gib = (double) place->bytes / 0x1p30;
+
+  if (work->ranks == 1)
+    printf ("%s, %.1f GiB\n", place->gpu != NULL ? place->gpu->name : "memory",
+            gib);
+  else
+    printf ("%d x %s, of each its %.1f GiB%s\n", work->ranks,
+            place->gpu != NULL ? place->gpu->name : "GPU", gib,
+            qm_plan_is_verified (&options) ? "" : ", not verified");
+}
+
 static QmStatus
 plan_place (Work *work, const Place *place, QmError *error)
 {
   QmStatus status = QM_OK;
 
   if (!work->json)
-    printf ("%s, %.1f GiB\n", place->gpu != NULL ? place->gpu->name : "memory",
-            (double) place->bytes / 0x1p30);
+    print_place (work, place);
   work->needs = needs_of (work, place->architecture);
   for (size_t i = 0; i < work->n_configs && status == QM_OK; i++)
     if (qm_bench_interrupted ())
@@ -373,13 +402,13 @@ static QmStatus
 check_options_of_all (const QmBenchOptions *options, QmError *error)
 {
   if (options->settings != NULL || options->checkpoint
-      || options->offload != NULL || options->operators
-      || options->after != NULL || options->loss_rows > 0)
+      || options->sharding != NULL || options->offload != NULL
+      || options->operators || options->after != NULL || options->loss_rows > 0)
     return qm_error_set (
         error, QM_STATUS_USAGE, "", 0, 0,
         "--methods plans many settings; --settings, "
-        "--checkpoint, --offload, --loss-rows, --operators and --after "
-        "are for one");
+        "--checkpoint, --sharding, --offload, --loss-rows, --operators and "
+        "--after are for one");
   if (options->device != NULL
       || (options->gpu == NULL && options->memory == NULL))
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
@@ -394,16 +423,21 @@ read_work (const QmBenchOptions *options, Work *work, QmError *error)
   QmStatus status = check_options_of_all (options, error);
 
   work->json = options->json;
+  if (status == QM_OK)
+    status = qm_bench_read_ranks (options, &work->ranks, error);
   if (status == QM_OK && !qm_search_methods_parse (options->methods, &methods))
     status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                            "--methods is naive, free-lunch or all, not "
                            "'%.32s'",
                            options->methods);
   if (status == QM_OK)
-    work->n_configs = qm_search_configurations (methods, 1, work->configs);
+    work->n_configs =
+        qm_search_configurations (methods, work->ranks, work->configs);
   if (status == QM_OK && options->host_memory != NULL)
     status =
         qm_bench_read_size (options->host_memory, &work->host_bytes, error);
+  if (status == QM_OK)
+    work->host_bytes /= (uint64_t) work->ranks;
   if (status == QM_OK && options->micro_batch != NULL
       && strcmp (options->micro_batch, "auto") != 0
       && (!qm_bench_read_count ("--micro-batch", options->micro_batch,

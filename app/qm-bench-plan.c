@@ -169,6 +169,8 @@ print_plan_text (const QmBenchModel *model,
     qm_bench_print ("%lld of %lld rows of logits at a time",
                     (long long) qm_plan_loss_rows (plan),
                     (long long) qm_plan_all_rows (plan));
+  qm_bench_print_pairs ("", &plan->config, &plan->recipe,
+                        qm_bench_samples_of_pass (&plan->options));
   if (!qm_plan_is_verified (&plan->options))
     qm_bench_print ("not verified on %d GPUs", plan->options.ranks);
   if (goal->bytes == 0)

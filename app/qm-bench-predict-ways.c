@@ -179,7 +179,11 @@ print_line_json (const QmBenchWays *ways,
   else
     json_object_set_new (object, "fits", json_boolean (line->found.fits));
   if (!line->impossible && line->found.fits)
-    add_found (object, line);
+    {
+      add_found (object, line);
+      qm_bench_json_pairs (object, &ways->model->config, &ways->model->recipe,
+                           line->found.micro_batch * ways->gpus);
+    }
   qm_bench_print_json (object);
 }
 
@@ -202,6 +206,9 @@ print_line (const QmBenchWays *ways, const Line *line)
                     way, p->days, p->days_low, p->days_high,
                     (long long) line->found.micro_batch, p->pass, p->update,
                     p->step, p->exchange, ways->gpus == 1 ? " (alone)" : "");
+  if (!line->impossible && line->found.fits)
+    qm_bench_print_pairs ("  ", &ways->model->config, &ways->model->recipe,
+                          line->found.micro_batch * ways->gpus);
 }
 
 /* Predicts one way. */
@@ -211,6 +218,7 @@ predict_way (const QmBenchWays *ways,
              Line *line,
              QmError *error)
 {
+  int machines = ways->places->machines > 1 ? ways->places->machines : 1;
   QmPlanOptions options = {
     .target = { QM_DEVICE_CUDA, exchange->speeds->architecture },
     .micro_batch = ways->micro_batch,
@@ -219,7 +227,7 @@ predict_way (const QmBenchWays *ways,
     .ranks = ways->gpus,
     .sharding = line->config.sharding,
     .offload = line->config.offload,
-    .host_bytes = ways->host_bytes / (uint64_t) ways->gpus,
+    .host_bytes = ways->host_bytes / (uint64_t) (ways->gpus / machines),
     .loss_rows = qm_level_loss_rows (ways->level->name)
   };
   QmStatus status = qm_way_find (&ways->model->config, &ways->model->recipe,

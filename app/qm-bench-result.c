@@ -255,6 +255,7 @@ add_ranks (json_t *object, const QmBenchRun *run)
       object, "transport",
       json_string (qm_bench_transport (run->options, qm_communicator_transport (
                                                          run->communicator))));
+  qm_bench_json_trial (object, &run->trial);
   qm_bench_json_nodes (object, run->options);
 }
 
@@ -447,15 +448,20 @@ print_profile (const QmMeasureResult *result)
 static void
 print_devices (const QmBenchRun *run)
 {
+  const QmPlan *plan = run->plan;
   const char *through =
       qm_bench_transport_words (run->options,
                                 qm_communicator_transport (run->communicator));
+  const char *sums =
+      qm_precision_name (qm_plan_sums (&plan->options, &plan->recipe));
 
   if (qm_bench_nodes (run->options) > 1)
-    printf ("  %d machines of %d, %s\n", qm_bench_nodes (run->options),
-            run->local, through);
+    printf ("  %d machines of %d, %s, sums of gradients in %s\n",
+            qm_bench_nodes (run->options), run->local, through, sums);
   else
-    printf ("  %d devices, %s\n", run->ranks, through);
+    printf ("  %d devices, %s, sums of gradients in %s\n", run->ranks, through,
+            sums);
+  qm_bench_print_trial (&run->trial);
 }
 
 void
@@ -475,6 +481,8 @@ qm_bench_print_result (const QmBenchRun *run)
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);
+  qm_bench_print_pairs ("  ", &plan->config, &plan->recipe,
+                        qm_bench_samples_of_pass (&plan->options));
   print_times ("pass", &result->pass);
   if (qm_plan_has_last (plan) && plan->accumulation > 1)
     print_times ("last", &result->last);

@@ -224,13 +224,56 @@ static QmStatus
 meet_rank (void *data, int number, QmError *error)
 {
   QmBenchRun *first = data, *run = rank_of (first, number);
-  QmTransport transport =
-      run->options->no_peer ? QM_TRANSPORT_HOST : QM_TRANSPORT_AUTO;
 
   if (run->communicator != NULL)
     return QM_OK;
-  return qm_communicator_new (first->world, run->rank, run->device, transport,
+  return qm_communicator_new (first->world, run->rank, run->device, first->wish,
                               &run->communicator, error);
+}
+
+bool
+qm_bench_run_has_to_try (const QmBenchRun *run)
+{
+  char note[192];
+
+  if (run->local < 2 || run->options->no_peer || run->options->transport != NULL
+      || !qm_target_is_gpu (&run->info.target))
+    return false;
+  for (int i = 0; i < run->local; i++)
+    for (int j = 0; j < run->local; j++)
+      if (i != j
+          && qm_device_peers (qm_bench_run_rank (run, i)->info.id,
+                              qm_bench_run_rank (run, j)->info.id))
+        return false;
+  return qm_nccl_find (note, sizeof note);
+}
+
+/* What the command line says, or what was found when they met before. */
+static void
+make_wish (QmBenchRun *run)
+{
+  const char *said = run->options->transport;
+
+  if (run->options->no_peer)
+    run->wish = QM_TRANSPORT_HOST;
+  else if (said != NULL)
+    run->wish = strcmp (said, qm_transport_name (QM_TRANSPORT_NCCL)) == 0
+                    ? QM_TRANSPORT_NCCL
+                    : QM_TRANSPORT_HOST;
+  else if (run->trial.bytes == 0)
+    run->wish = QM_TRANSPORT_AUTO;
+}
+
+/* Another trial might end otherwise, and times of one search with it. */
+static void
+keep_trial (QmBenchRun *run)
+{
+  QmTransportTrial trial = qm_communicator_trial (run->communicator);
+
+  if (trial.bytes == 0)
+    return;
+  run->trial = trial;
+  run->wish = qm_communicator_transport (run->communicator);
 }
 
 QmStatus
@@ -243,10 +286,13 @@ qm_bench_run_meet (QmBenchRun *run, double wait, QmError *error)
   if (run->world == NULL)
     status = qm_bench_join (run->options, run->brief ? NULL : run->model,
                             run->local, wait, &run->world, error);
+  make_wish (run);
   if (status == QM_OK)
     status = qm_bench_ranks_do (run->rank, run->local, run->world, meet_rank,
                                 NULL, run, error);
-  if (status != QM_OK)
+  if (status == QM_OK)
+    keep_trial (run);
+  else
     qm_bench_run_part (run, NULL);
   return status;
 }

@@ -25,6 +25,8 @@ typedef struct QmBenchRun
   struct QmBenchRun *others; /* of the first rank: 1 to local - 1 */
   QmWorld *world;            /* NULL: they have not met */
   QmCommunicator *communicator;
+  QmTransport wish;       /* of the first rank; what came of a trial stays */
+  QmTransportTrial trial; /* of the first rank */
   QmDeviceInfo info;
   QmMonitor *monitor; /* NULL: nothing is known of clocks and power */
   char silence[QM_MESSAGE_BYTES]; /* why not; empty for a CPU */
@@ -52,6 +54,10 @@ QmStatus qm_bench_run_open (QmBenchRun *run, QmError *error);
 /* Brings the ranks of all machines together, where they are not; waits `wait`
  * seconds for those of others, or as long as --wait says where it is 0. */
 QmStatus qm_bench_run_meet (QmBenchRun *run, double wait, QmError *error);
+
+/* Whether only a trial can tell how ranks of this machine exchange, which they
+ * do when they meet: none can read another's memory, and nothing was said. */
+bool qm_bench_run_has_to_try (const QmBenchRun *run);
 
 /* Tells all ranks what the first machine's process says: up to 4096 bytes. */
 QmStatus

@@ -139,6 +139,7 @@ describe_failure (const QmBenchSearch *search,
   const QmBenchSearched *model = &search->models[entry->model];
   json_t *object = qm_bench_json_setting (&entry->options, &model->recipe);
 
+  qm_bench_json_sums (object, &entry->options, &model->recipe);
   json_object_set_new (object, "memory_bytes",
                        qm_bench_json_memory (&entry->memory));
   json_object_set_new (object, "model", json_string (model->name));
@@ -230,6 +231,7 @@ start_worker (QmBenchSearch *search, Meter *meter, QmError *error)
 {
   const char *devices =
       search->gpus > 1 ? search->options->device : search->info.id;
+  QmBenchOptions options = *search->options;
   QmDeviceInfo info;
   QmStatus status;
 
@@ -238,8 +240,10 @@ start_worker (QmBenchSearch *search, Meter *meter, QmError *error)
   qm_bench_worker_free (search->worker);
   search->worker = NULL;
   search->n_measured = 0;
-  status = qm_bench_worker_start (search->options, devices, on_glance_at_meter,
-                                  meter, &info, &search->worker, error);
+  /* What was measured before is with the same. */
+  options.transport = search->transport;
+  status = qm_bench_worker_start (&options, devices, on_glance_at_meter, meter,
+                                  &info, &search->worker, error);
   if (status == QM_OK
       && (strcmp (info.name, search->info.name) != 0
           || strcmp (info.driver, search->info.driver) != 0))
@@ -690,6 +694,8 @@ prepare_search (QmBenchSearch *search, QmError *error)
     status = qm_bench_worker_start (search->options, search->options->device,
                                     on_opening, search->events, &search->info,
                                     &search->worker, error);
+  if (status == QM_OK)
+    search->transport = qm_bench_worker_transport (search->worker);
   if (status == QM_OK)
     status = find_memory (search, error);
   if (status == QM_OK && search->catalog != NULL)

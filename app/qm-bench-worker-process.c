@@ -23,6 +23,7 @@ struct QmBenchWorker
 {
   QmChild *child;
   QmBenchEnd end;
+  const char *transport; /* static; NULL: not tried */
 };
 
 static void
@@ -176,7 +177,18 @@ take_device (const json_t *said, QmDeviceInfo *info)
   info->runtime_cuda = (int) take_whole (device, "runtime_cuda");
 }
 
-#define MAX_ARGUMENTS 40
+static const char *
+take_transport (const json_t *said)
+{
+  const char *text = json_string_value (json_object_get (said, "transport"));
+
+  for (int i = QM_TRANSPORT_NCCL; text != NULL && i <= QM_TRANSPORT_HOST; i++)
+    if (strcmp (text, qm_transport_name ((QmTransport) i)) == 0)
+      return qm_transport_name ((QmTransport) i);
+  return NULL;
+}
+
+#define MAX_ARGUMENTS 44
 #define N_NUMBERS     6
 
 /* The command line of a worker. */
@@ -203,6 +215,7 @@ write_arguments (const QmBenchOptions *options,
     { "--rendezvous",
       options->nodes.count > 1 ? options->nodes.rendezvous : NULL },
     { "--wait", options->wait > 0 ? numbers[5] : NULL },
+    { "--transport", options->transport },
   };
   int n = 0;
 
@@ -280,6 +293,7 @@ qm_bench_worker_start (const QmBenchOptions *options,
   if (status == QM_OK)
     {
       take_device (said, info);
+      new->transport = take_transport (said);
       *worker = new;
     }
   else
@@ -340,6 +354,12 @@ qm_bench_worker_measure (QmBenchWorker *worker,
       if (status != QM_OK || *result != NULL)
         return status;
     }
+}
+
+const char *
+qm_bench_worker_transport (const QmBenchWorker *worker)
+{
+  return worker->transport;
 }
 
 QmBenchEnd

@@ -4,7 +4,9 @@
  * program that does, costs one measurement and not the search.
  *
  * JSON lines.  It says {"event": "ready", "device": {...}} once its device is
- * open.  Then each line that it is told is a measurement,
+ * open, with "transport" where a trial showed how several exchange, which is
+ * said to the next worker as --transport.  Then each line that it is told is a
+ * measurement,
  *
  *   {"model": "pythia-1b", "model_key": "...", "settings": "free-lunch",
  *    "checkpoint": true, "sharding": "none", "offload": "none",
@@ -211,6 +213,19 @@ work_on (const char *line, QmBenchRun *run, QmBenchOptions *options)
   return together ? alive : status != QM_STATUS_DEVICE;
 }
 
+static void
+say_ready (const QmBenchRun *run)
+{
+  json_t *ready = json_pack ("{s:s, s:o, s:i}", "event", "ready", "device",
+                             qm_bench_json_device (&run->info), "kind",
+                             (int) run->info.target.kind);
+
+  if (run->trial.bytes > 0)
+    json_object_set_new (ready, "transport",
+                         json_string (qm_transport_name (run->wish)));
+  qm_bench_print_json (ready);
+}
+
 int
 qm_bench_worker (const QmBenchOptions *given)
 {
@@ -225,13 +240,12 @@ qm_bench_worker (const QmBenchOptions *given)
   signal (SIGINT, SIG_IGN);
   signal (SIGTERM, SIG_DFL);
   signal (SIGPIPE, SIG_DFL);
-  goes_on = qm_bench_run_open (&run, &error) == QM_OK
-            && (qm_bench_nodes (&options) == 1
-                || qm_bench_run_meet (&run, 0, &error) == QM_OK);
+  goes_on =
+      qm_bench_run_open (&run, &error) == QM_OK
+      && ((qm_bench_nodes (&options) == 1 && !qm_bench_run_has_to_try (&run))
+          || qm_bench_run_meet (&run, 0, &error) == QM_OK);
   if (goes_on)
-    qm_bench_print_json (json_pack ("{s:s, s:o, s:i}", "event", "ready",
-                                    "device", qm_bench_json_device (&run.info),
-                                    "kind", (int) run.info.target.kind));
+    say_ready (&run);
   else
     say_error (&error, false);
   while (goes_on && getline (&line, &size, stdin) > 0)

@@ -51,6 +51,7 @@ typedef struct QmBenchOptions
   const char *python, *format, *result, *link, *level, *speeds, *links;
   const char *between, *against, *load, *after, *take;
   const char *rendezvous;
+  const char *transport; /* of a worker, that a trial found */
   int64_t repeat, validate, steps, warm_up, seed, patience, line, loss_rows;
   int64_t n_nodes, node, wait; /* node: -1 where it is not given */
   QmBenchNodes nodes;          /* qm_bench_find_nodes() */
@@ -221,6 +222,27 @@ json_t *qm_bench_json_setting (const QmPlanOptions *options,
                                const QmRecipe *recipe);
 json_t *qm_bench_json_memory (const QmMemory *memory);
 json_t *qm_bench_json_plan (const QmPlan *plan);
+
+/* Samples of one pass, on all GPUs. */
+int64_t qm_bench_samples_of_pass (const QmPlanOptions *options);
+
+/* Of a model whose loss compares pairs, where the `samples` of a pass on all
+ * GPUs are not all of a step: adds them as "pairs_compared"; or prints a line,
+ * after `indent`.  Nothing of any other. */
+void qm_bench_json_pairs (json_t *object,
+                          const QmModelConfig *config,
+                          const QmRecipe *recipe,
+                          int64_t samples);
+void qm_bench_print_pairs (const char *indent,
+                           const QmModelConfig *config,
+                           const QmRecipe *recipe,
+                           int64_t samples);
+
+/* Adds "sums", the type in which this engine sums gradients over ranks, where
+ * there are several. */
+void qm_bench_json_sums (json_t *object,
+                         const QmPlanOptions *options,
+                         const QmRecipe *recipe);
 
 /* A model as a config.json of Hugging Face has it, and its recipe. */
 json_t *qm_bench_json_config (const QmModelConfig *config);

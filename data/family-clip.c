@@ -115,6 +115,20 @@ check_images (QmJsonObject *section, const QmClipConfig *config)
                   "is larger than the image");
 }
 
+/* No text would end, and each would stand for itself by its first token. */
+static void
+check_end (QmJsonObject *section, const QmClipConfig *config)
+{
+  if (section->status == QM_OK && config->eos_token_id >= config->vocab_size)
+    qm_json_fail (section, "eos_token_id", QM_STATUS_INVALID,
+                  "%lld%s is not in the vocabulary of %lld",
+                  (long long) config->eos_token_id,
+                  qm_json_has (section, "eos_token_id")
+                      ? ""
+                      : ", which it is where nothing else is said,",
+                  (long long) config->vocab_size);
+}
+
 static void
 read_clip_section (QmJsonObject *section,
                    const char *name,
@@ -137,6 +151,8 @@ read_clip_section (QmJsonObject *section,
   qm_config_require_number (section, "dropout", 0);
   if (vision)
     check_images (section, config);
+  else
+    check_end (section, config);
 }
 
 static void

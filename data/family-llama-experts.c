@@ -4,6 +4,10 @@
 
 #include "data/family-llama.h"
 
+/* In all layers: far more than anything that was built.  Each has weights of
+ * its own, by which a file of a kilobyte would ask for a graph of gigabytes. */
+#define MOST_EXPERTS (INT64_C (1) << 18)
+
 /* What is there where nothing is said. */
 typedef struct Absent
 {
@@ -84,6 +88,17 @@ check_experts (QmJsonObject *object, const QmLlamaConfig *config)
   if (dense == config->layers)
     qm_json_fail (object, "mlp_only_layers", QM_STATUS_UNSUPPORTED,
                   "no layer has experts");
+  if ((config->layers - dense) * config->experts > MOST_EXPERTS)
+    qm_json_fail (object,
+                  qm_json_has (object, "num_local_experts")
+                      ? "num_local_experts"
+                      : "num_experts",
+                  QM_STATUS_UNSUPPORTED,
+                  "%lld in each of %lld layers are more than the %lld that are "
+                  "supported",
+                  (long long) config->experts,
+                  (long long) (config->layers - dense),
+                  (long long) MOST_EXPERTS);
 }
 
 void

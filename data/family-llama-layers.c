@@ -41,11 +41,29 @@ set_from (QmLlamaConfig *config, int64_t first)
     qm_layers_set (config->windowed, i, true);
 }
 
+/* Transformers writes it under a name of its own, beside a list, and reads that
+ * name nowhere: what it says alone would not be so there. */
+static int64_t
+read_pattern (QmJsonObject *object)
+{
+  int64_t pattern = qm_json_integer_or (object, "sliding_window_pattern", 1,
+                                        QM_MAX_LAYERS, GEMMA3_PATTERN);
+  int64_t written = qm_json_integer_or (object, "_sliding_window_pattern", 1,
+                                        QM_MAX_LAYERS, pattern);
+
+  if (written != pattern && !qm_json_has (object, "layer_types"))
+    qm_json_fail (object, "_sliding_window_pattern", QM_STATUS_UNSUPPORTED,
+                  "is not read by Transformers, to which it is %lld; write "
+                  "sliding_window_pattern or layer_types",
+                  (long long) pattern);
+  return pattern;
+}
+
 /* Where a list does not say. */
 static void
 set_windows (QmJsonObject *object, QmFamily family, QmLlamaConfig *config)
 {
-  int64_t first, pattern;
+  int64_t first;
 
   switch (family)
     {
@@ -64,11 +82,7 @@ set_windows (QmJsonObject *object, QmFamily family, QmLlamaConfig *config)
       set_pattern (config, OLMO3_PATTERN);
       break;
     case QM_FAMILY_GEMMA3_TEXT:
-      /* The newer name is written by Transformers 5, and read by it alone. */
-      pattern = qm_json_integer_or (object, "_sliding_window_pattern", 1,
-                                    QM_MAX_LAYERS, GEMMA3_PATTERN);
-      set_pattern (config, qm_json_integer_or (object, "sliding_window_pattern",
-                                               1, QM_MAX_LAYERS, pattern));
+      set_pattern (config, read_pattern (object));
       break;
     case QM_FAMILY_SMOLLM3:
       for (int64_t i = 0; i < config->layers && config->window > 0; i++)

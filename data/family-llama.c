@@ -48,6 +48,8 @@ static const QmField fields[] = {
   QM_SHARE (attention_dropout, "attention_dropout", 0),
   QM_NUMBER (initializer_range, "initializer_range", 0, 10, 0.02),
   QM_NUMBER (query_scalar, "query_pre_attn_scalar", 0, 1e9, 0, QM_APART),
+  QM_NUMBER (
+      logit_cap, "final_logit_softcapping", 1e-3, 1e6, 0, QM_OPTIONAL_APART),
   QM_ROPE_ROWS ("rope_", llama.rope),
   QM_ROPE_ROWS ("local_rope_", llama.local_rope),
   QM_FUNCTION (activation, "hidden_act", QM_ACTIVATION_SILU, QM_APART),
@@ -77,6 +79,7 @@ static const QmField fields[] = {
 
 static const char *const nullable[] = { "cache_implementation",
                                         "clip_qkv",
+                                        "final_logit_softcapping",
                                         "head_dim",
                                         "layer_types",
                                         "max_window_layers",
@@ -201,6 +204,20 @@ read_heads (QmJsonObject *object,
                   (long long) config->head_size);
 }
 
+/* The older name of the kind, which Transformers 4 refuses for these models,
+ * and 5 leaves out. */
+static void
+refuse_old_kind (QmJsonObject *object)
+{
+  const json_t *scaling = json_object_get (object->json, "rope_scaling");
+
+  if (json_object_get (scaling, "type") != NULL
+      && json_object_get (scaling, "rope_type") == NULL)
+    qm_json_fail (object, "rope_scaling", QM_STATUS_UNSUPPORTED,
+                  "has a type, which Transformers does not read where ropes "
+                  "are by type of layer; write rope_type");
+}
+
 /* Of Transformers 5, OLMo 3 and Gemma 3 have one object for each type of layer;
  * what 4 calls rope_scaling is of those that see everything alone. */
 static void
@@ -211,6 +228,7 @@ read_ropes_by_type (QmJsonObject *object, QmLlamaConfig *config)
                                              "sliding_attention", NULL };
   QmJsonObject ropes;
 
+  refuse_old_kind (object);
   qm_rope_read (object, "rope_scaling", config->max_positions, false,
                 &config->rope);
   if (!qm_json_has (object, "rope_parameters"))
@@ -242,11 +260,14 @@ read_ropes (QmJsonObject *object,
         config->local_rope.theta =
             qm_json_number_or (object, "rope_local_base_freq", 1.0001, 1e12,
                                traits->local_theta);
-      /* Transformers 4 has it for all layers, and 5 for some. */
+      /* To 4 it is of all layers, to 5 of those that see everything.  Where
+       * nothing is said there, it is what 5 has: 4 has 10000. */
       else if (config->rope.theta < traits->theta
                || config->rope.theta > traits->theta)
         qm_json_fail (object, "rope_theta", QM_STATUS_UNSUPPORTED,
-                      "only %.10g is supported outside of rope_parameters",
+                      "is of all layers to Transformers 4, and to 5 of those "
+                      "without a window, the others having %.10g; write "
+                      "rope_parameters instead",
                       traits->theta);
       read_ropes_by_type (object, config);
       return;
@@ -275,9 +296,12 @@ read_switches (QmJsonObject *object,
   if (traits->mlp_bias)
     config->mlp_bias = qm_json_boolean_or (object, "mlp_bias", false);
   config->query_scalar = (double) config->head_size;
-  if (gemma)
-    config->query_scalar =
-        qm_json_number_or (object, "query_pre_attn_scalar", 1e-6, 1e9, 256);
+  if (!gemma)
+    return;
+  config->query_scalar =
+      qm_json_number_or (object, "query_pre_attn_scalar", 1e-6, 1e9, 256);
+  config->logit_cap =
+      qm_json_number_or (object, "final_logit_softcapping", 1e-3, 1e6, 0);
 }
 
 static void
@@ -317,9 +341,11 @@ static void
 write_ropes (json_t *object, QmFamily family, const QmLlamaConfig *config)
 {
   bool by_type = family == QM_FAMILY_OLMO3 || family == QM_FAMILY_GEMMA3_TEXT;
+  const QmRope told = { .theta = traits_of (family).theta, .amplitude = 1 };
   bool plain = config->local_rope.kind == QM_ROPE_DEFAULT
                && (family != QM_FAMILY_OLMO3
-                   || qm_rope_is_same (&config->rope, &config->local_rope));
+                   || (qm_rope_is_same (&config->rope, &told)
+                       && qm_rope_is_same (&config->local_rope, &told)));
   json_t *both;
 
   if (by_type && !plain)
@@ -360,6 +386,10 @@ write_llama (json_t *object, const QmModelConfig *model)
   if (gemma)
     json_object_set_new (object, "query_pre_attn_scalar",
                          json_real (config->query_scalar));
+  if (gemma)
+    json_object_set_new (object, "final_logit_softcapping",
+                         config->logit_cap > 0 ? json_real (config->logit_cap)
+                                               : json_null ());
   if (traits.attention_bias)
     json_object_set_new (object, "attention_bias",
                          json_boolean (config->attention_bias));

@@ -11,9 +11,6 @@
 /* From here on a limit is none. */
 #define ENDLESS 1e30
 
-#define QM_OPTIONAL_APART \
-  .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART | QM_FIELD_OPTIONAL
-
 static const QmField fields[] = {
   QM_COUNT (vocab_size, "vocab_size", QM_MAX_VOCAB, 32768),
   QM_COUNT (hidden_size, "hidden_size", QM_MAX_HIDDEN, QM_REQUIRED),

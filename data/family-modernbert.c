@@ -115,9 +115,10 @@ read_ropes (QmJsonObject *object, QmModernBertConfig *config)
   else
     {
       qm_json_enter (object, "rope_parameters", &ropes);
-      qm_rope_read (&ropes, "full_attention", config->max_positions, true,
+      /* `truncate` is read of rope_parameters itself, and so of none. */
+      qm_rope_read (&ropes, "full_attention", config->max_positions, false,
                     &config->rope);
-      qm_rope_read (&ropes, "sliding_attention", config->max_positions, true,
+      qm_rope_read (&ropes, "sliding_attention", config->max_positions, false,
                     &config->local_rope);
       qm_config_refuse_nulls (&ropes, may_be_null);
       object->status = qm_json_finish (&ropes, none);

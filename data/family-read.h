@@ -57,6 +57,8 @@
 /* A field that the family reads itself, or reads and writes. */
 #define QM_READ_APART .apart = QM_FIELD_READ_APART
 #define QM_APART      .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART
+#define QM_OPTIONAL_APART \
+  .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART | QM_FIELD_OPTIONAL
 
 /* Refuses a switch that we cannot honour in any other position. */
 void

@@ -105,6 +105,17 @@ qm_model_has_teacher (const QmModelConfig *config)
 }
 
 bool
+qm_model_has_z_loss (const QmModelConfig *config)
+{
+  QmObjective objective = families[config->family]->objective;
+
+  return (objective == QM_OBJECTIVE_NEXT_TOKEN
+          || objective == QM_OBJECTIVE_MASKED_TOKENS
+          || objective == QM_OBJECTIVE_CLASS_OF_IMAGE)
+         && !qm_model_has_teacher (config);
+}
+
+bool
 qm_model_has_mask (const QmModelConfig *config, int64_t tokens)
 {
   const QmFamilyInfo *info = families[config->family];

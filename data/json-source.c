@@ -54,10 +54,63 @@ load_text (const QmJsonText *source, json_error_t *trouble)
   return root;
 }
 
+static bool
+is_space (char c)
+{
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Whether that is the next character but for spaces. */
+static bool
+is_followed (const QmJsonText *source, size_t at, char c)
+{
+  while (at < source->length && is_space (source->text[at]))
+    at++;
+  return at < source->length && source->text[at] == c;
+}
+
+#define KEY_LEVELS 16
+
+/* The name of the field whose value ends at `end`, or has that in it, as "NAME:
+ * ";
+ * "" where there is none. */
+static void
+write_key_at (const QmJsonText *source, size_t end, char *text, size_t size)
+{
+  size_t keys[KEY_LEVELS] = { 0 }; /* where each begins */
+  char name[QM_QUOTE_BYTES], safe[QM_QUOTE_BYTES];
+  int level = 0;
+
+  for (size_t at = 0; at < end && at < source->length;)
+    {
+      size_t begin = at;
+      char c = source->text[at];
+
+      at = c == '"' ? skip_string (source, at) : at + 1;
+      if ((c == '{' || c == '[') && ++level < KEY_LEVELS)
+        keys[level] = 0;
+      else if ((c == '}' || c == ']') && level > 0)
+        level--;
+      else if (c == '"' && level < KEY_LEVELS && is_followed (source, at, ':'))
+        keys[level] = begin + 1;
+    }
+  text[0] = '\0';
+  level = level < KEY_LEVELS ? level : KEY_LEVELS - 1;
+  while (level > 0 && keys[level] == 0)
+    level--;
+  if (keys[level] == 0)
+    return;
+  snprintf (name, sizeof name, "%.*s",
+            (int) (skip_string (source, keys[level] - 1) - 1 - keys[level]),
+            source->text + keys[level]);
+  snprintf (text, size, "%s: ", qm_text_escape (name, safe, sizeof safe));
+}
+
 QmStatus
 qm_json_parse (const QmJsonText *source, json_t **root, QmError *error)
 {
   json_error_t trouble;
+  char name[QM_QUOTE_BYTES + 2] = "";
   int line, column;
 
   *root = load_text (source, &trouble);
@@ -71,8 +124,11 @@ qm_json_parse (const QmJsonText *source, json_t **root, QmError *error)
       qm_text_position (source->text, source->length,
                         trouble.position > 0 ? (size_t) trouble.position : 0,
                         &line, &column);
+      if (json_error_code (&trouble) == json_error_numeric_overflow
+          && trouble.position > 0)
+        write_key_at (source, (size_t) trouble.position, name, sizeof name);
       return qm_error_set (error, QM_STATUS_PARSE, source->file, line, column,
-                           "%s", trouble.text);
+                           "%s%s", name, trouble.text);
     }
   if (!json_is_object (*root))
     {
@@ -103,12 +159,6 @@ skip_string (const QmJsonText *source, size_t at)
   return at + 1;
 }
 
-static bool
-is_space (char c)
-{
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* Whether the string in quotes at `at` is that name and a key. */
 static bool
 is_key (const QmJsonText *source, size_t at, const char *name)
@@ -116,13 +166,9 @@ is_key (const QmJsonText *source, size_t at, const char *name)
   size_t length = strlen (name);
   size_t end = at + 1 + length;
 
-  if (end >= source->length
-      || strncmp (source->text + at + 1, name, length) != 0
-      || source->text[end] != '"')
-    return false;
-  for (end++; end < source->length && is_space (source->text[end]); end++)
-    ;
-  return end < source->length && source->text[end] == ':';
+  return end < source->length
+         && strncmp (source->text + at + 1, name, length) == 0
+         && source->text[end] == '"' && is_followed (source, end + 1, ':');
 }
 
 /* Finds the key `name` of the object that begins at or after *from in text that

@@ -17,6 +17,7 @@ static const char *const harmless[] = {
   "_attn_implementation",
   "_attn_implementation_autoset",
   "_commit_hash",
+  "_flash_attn_2_enabled",
   "_name_or_path",
   "_num_labels",
   "attn_implementation",
@@ -40,6 +41,7 @@ static const char *const harmless[] = {
   "forced_eos_token_id",
   "gradient_checkpointing",
   "id2label",
+  "is_llama_config",
   "keys_to_ignore_at_inference",
   "label2id",
   "length_penalty",
@@ -78,6 +80,8 @@ static const char *const harmless[] = {
   "torch_dtype",
   "transformers_version",
   "typical_p",
+  "unsloth_fixed",
+  "unsloth_version",
   "use_bfloat16",
   "use_cache",
   NULL,
@@ -503,20 +507,31 @@ list_families (char *text, size_t size)
                             qm_family_name ((QmFamily) i));
 }
 
-/* Models of diffusers name a class, where those of Transformers have a type. */
+/* Models of diffusers name a class, where those of Transformers have a type;
+ * those of mamba_ssm, of which the hub has the first files of Mamba, neither.
+ */
 static const char *
 read_type (QmJsonObject *object)
 {
   static const char *const dit[] = { "DiTTransformer2DModel",
                                      "Transformer2DModel", NULL };
+  char quoted[QM_QUOTE_BYTES];
   const char *class;
 
-  if (!qm_json_has (object, "model_type"))
-    {
-      class = qm_json_string (object, "_class_name", false);
-      if (class != NULL && is_among (class, dit))
-        return qm_family_name (QM_FAMILY_DIT);
-    }
+  if (qm_json_has (object, "model_type"))
+    return qm_json_string (object, "model_type", true);
+  class = qm_json_string (object, "_class_name", false);
+  if (class != NULL && is_among (class, dit))
+    return qm_family_name (QM_FAMILY_DIT);
+  if (class != NULL)
+    qm_json_fail (object, "_class_name", QM_STATUS_UNSUPPORTED,
+                  "%s is not supported; %s and %s are",
+                  qm_text_quote (class, quoted), dit[0], dit[1]);
+  else if (qm_json_has (object, "d_model") && qm_json_has (object, "ssm_cfg"))
+    qm_json_fail (object, "ssm_cfg", QM_STATUS_UNSUPPORTED,
+                  "the file is one of the package mamba_ssm; what is read is a "
+                  "config.json of Transformers, whose model_type is mamba or "
+                  "mamba2");
   return qm_json_string (object, "model_type", true);
 }
 

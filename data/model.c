@@ -202,6 +202,13 @@ check_text (QmJsonObject *object,
     qm_json_fail (object, "sequence_length", QM_STATUS_INVALID,
                   "%lld is more than the model's %lld positions",
                   (long long) recipe->sequence_length, (long long) positions);
+  else if (recipe->sequence_length < 2
+           && qm_family_info (config->family)->objective
+                  == QM_OBJECTIVE_NEXT_TOKEN)
+    qm_json_fail (object, "sequence_length", QM_STATUS_INVALID,
+                  "a %s model learns to tell the next token, of which a single "
+                  "one has none",
+                  qm_family_name (config->family));
 }
 
 static void
@@ -227,6 +234,19 @@ check_image (QmJsonObject *object,
                   (long long) recipe->image_size);
 }
 
+/* Else it would be left out in silence. */
+static void
+check_z_loss (QmJsonObject *object,
+              const QmModelConfig *config,
+              const QmRecipe *recipe)
+{
+  if (recipe->z_loss > 0 && !qm_model_has_z_loss (config))
+    qm_json_fail (object, "z_loss", QM_STATUS_UNSUPPORTED,
+                  "the loss of a %s model%s has no logits of words or classes",
+                  qm_family_name (config->family),
+                  qm_model_has_teacher (config) ? " with a teacher" : "");
+}
+
 static bool
 set_field_number (QmModelConfig *config, const char *name, double value)
 {
@@ -250,6 +270,7 @@ qm_recipe_apply (QmJsonObject *object,
   if (qm_model_has_teacher (config) && recipe->ema_decay <= 0)
     qm_json_fail (object, "ema_decay", QM_STATUS_INVALID,
                   "is missing: the teacher is the average of the weights");
+  check_z_loss (object, config, recipe);
   if (isnan (recipe->dropout))
     return object->status;
   if (set_field_number (config, "hidden_dropout", recipe->dropout))

@@ -237,6 +237,8 @@ typedef struct QmLlamaConfig
   int64_t window;       /* tokens that a layer with a window sees; 0: none */
   double norm_eps, attention_dropout, initializer_range;
   double query_scalar; /* scores are divided by its square root */
+  double logit_cap;    /* logits are this times tanh of their share of it; 0:
+                          they are what they are */
   QmRope rope;         /* of layers without a window */
   QmRope local_rope;   /* of those with */
   QmActivation activation;
@@ -506,7 +508,8 @@ typedef struct QmRecipe
   double max_grad_norm; /* 0: gradients are not clipped */
   double dropout;       /* of hidden states; NaN: as the configuration says */
   double z_loss; /* times log(sum of exp(logits))^2, added to the loss of every
-                    label that counts (PaLM, Chowdhery et al. 2022); 0: none */
+                    label that counts (PaLM, Chowdhery et al. 2022); 0: none,
+                    as it has to be where a loss has no such logits */
   double ema_decay; /* of an average of all weights in fp32, which every update
                        makes ema_decay x itself + (1 - ema_decay) x the weights,
                        from those of the beginning on; 0: there is none */
@@ -579,6 +582,9 @@ int64_t qm_model_positions (const QmModelConfig *config);
 /* Whether a model learns from a teacher, which is the average of its weights
  * that the recipe has. */
 bool qm_model_has_teacher (const QmModelConfig *config);
+
+/* Whether its loss is of words or classes, whose logits a z-loss is of. */
+bool qm_model_has_z_loss (const QmModelConfig *config);
 
 /* Whether attention over so many tokens is given a mask where PyTorch compiles
  * the model of Transformers: create_causal_mask() and

@@ -20,6 +20,7 @@ qm_result_nothing (void)
                      .gpus = 1,
                      .nodes = 1,
                      .transport = "",
+                     .sums = "",
                      .settings = "",
                      .sharding = "none",
                      .micro_batch = 1,

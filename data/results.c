@@ -334,6 +334,23 @@ read_engine (Line *line)
                                                         : read_version (line);
 }
 
+/* Older lines are without. */
+static void
+read_sums (Line *line)
+{
+  QmJsonObject *object = &line->object;
+  QmResult *r = line->result;
+
+  if (!qm_json_has (object, "sums"))
+    return;
+  r->sums = precision_words[read_required_word (object, "sums", precision_words,
+                                                N_WORDS (precision_words))];
+  if (object->status == QM_OK && strcmp (r->sums, "fp32") != 0
+      && strcmp (r->sums, r->precision) != 0)
+    qm_json_fail (object, "sums", QM_STATUS_INVALID,
+                  "is neither fp32 nor the precision");
+}
+
 /* How GPUs exchanged, by what was asked for and what NCCL was told. */
 static QmResultPath
 read_path (QmJsonObject *object, const QmResult *r)
@@ -392,6 +409,7 @@ read_method (Line *line)
   r->precision =
       precision_words[read_required_word (object, "precision", precision_words,
                                           N_WORDS (precision_words))];
+  read_sums (line);
 }
 
 static void

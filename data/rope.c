@@ -137,6 +137,9 @@ read_kind (QmJsonObject *object)
 
   if (word == NULL)
     word = old;
+  if (word == NULL && qm_json_has (object, "factor"))
+    qm_json_fail (object, "rope_type", QM_STATUS_INVALID,
+                  "is missing, which says what factor is of");
   if (word == NULL)
     return QM_ROPE_DEFAULT;
   for (int i = 0; qm_rope_kinds[i] != NULL; i++)

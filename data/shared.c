@@ -35,6 +35,8 @@ static const char *const use[] = { "predicted_bytes", "used_bytes", "source",
                                    NULL };
 static const char *const energy[] = { "watts", "step_j", "training_kwh", NULL };
 
+static const char *const trial[] = { "bytes", "nccl_s", "host_s", NULL };
+
 /* What a line may have, in the order in which it has it. */
 static const struct Field
 {
@@ -64,6 +66,8 @@ static const struct Field
   { "transport", NULL },
   { "no_peer", NULL },
   { "nccl", variables },
+  { "transport_trial", trial },
+  { "sums", NULL },
   { "gpu", NULL },
   { "device", device },
   { "provenance", NULL },

@@ -163,7 +163,7 @@ declare_all (QmBuilder *builder, const QmExperts *shape)
   weights.last =
       qm_graph_value (builder->graph, QM_ROLE_PARAMETER, builder->options->type,
                       3, (int64_t[]){ n, hidden, inner }, "%s", last);
-  for (int64_t e = 0; e < n; e++)
+  for (int64_t e = 0; e < n && builder->graph->status == QM_OK; e++)
     {
       declare (builder, weights.first, e, inner, hidden, 0, shape,
                shape->names[0], first);

@@ -298,6 +298,7 @@ qm_build_llama (QmBuilder *builder, const QmModelConfig *model)
   x = qm_build_layers (builder, x, model, config->layers, "model.layers.",
                        llama_layer);
   qm_build_balance (builder, config->balance);
+  builder->logit_cap = config->logit_cap;
   x = llama_norm (builder, x, config, "model.", "norm");
   qm_build_next_token (builder, x, words, config->tie_word_embeddings,
                        "lm_head.weight", NULL);

@@ -330,6 +330,14 @@ qm_plan_sharding (const QmPlanOptions *options)
                                                 : QM_SHARDING_NONE;
 }
 
+/* In which type gradients are summed over ranks, where there are several. */
+static inline QmPrecision
+qm_plan_sums (const QmPlanOptions *options, const QmRecipe *recipe)
+{
+  return qm_sharding_gradients (qm_plan_sharding (options)) ? recipe->precision
+                                                            : QM_PRECISION_FP32;
+}
+
 /* Whether nodes have QM_PHASE_LAST. */
 bool qm_plan_has_last (const QmPlan *plan);
 

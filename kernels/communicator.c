@@ -52,6 +52,7 @@ typedef struct Offer
   uint32_t has_nccl;
   uint32_t zero;
   char host[64];
+  char id[32];  /* of the device */
   char bus[32]; /* of the GPU */
   char note[160];
 } Offer;
@@ -98,6 +99,7 @@ make_offer (const QmCommunicator *communicator,
   offer->is_gpu = qm_target_is_gpu (&info->target);
   if (gethostname (offer->host, sizeof offer->host - 1) != 0)
     offer->host[0] = '\0';
+  snprintf (offer->id, sizeof offer->id, "%s", info->id);
   snprintf (offer->bus, sizeof offer->bus, "%s", info->bus);
   if (transport != QM_TRANSPORT_HOST && offer->is_gpu)
     offer->has_nccl = qm_nccl_find (offer->note, sizeof offer->note);
@@ -164,9 +166,28 @@ choose_transport (const Offer *offers,
   return QM_OK;
 }
 
+/* How many of this machine there are besides this one, and may be read. */
+static QmReach
+find_reach (const QmCommunicator *communicator, const Offer *offers)
+{
+  const QmWorld *world = communicator->world;
+  const Offer *own = &offers[communicator->rank];
+  QmReach reach = { 0 };
+
+  for (int i = world->first; i < world->first + world->local; i++)
+    if (i != communicator->rank)
+      {
+        reach.neighbours++;
+        reach.readable += qm_device_peers (own->id, offers[i].id);
+      }
+  return reach;
+}
+
+/* And whether that has to be tried. */
 static QmStatus
 agree_on_transport (QmCommunicator *communicator,
                     QmTransport transport,
+                    bool *open,
                     QmError *error)
 {
   int ranks = communicator->world->ranks;
@@ -180,13 +201,22 @@ agree_on_transport (QmCommunicator *communicator,
   status = share (communicator, TAG_OFFER, &own, offers, sizeof own, error);
   if (status == QM_OK)
     status = choose_transport (offers, ranks, &communicator->transport, error);
+  *open = false;
+  if (status == QM_OK && transport == QM_TRANSPORT_AUTO
+      && communicator->transport == QM_TRANSPORT_NCCL)
+    {
+      const QmReach reach = find_reach (communicator, offers);
+
+      status = qm_transport_question (communicator, &reach, open, error);
+    }
   free (offers);
   return status;
 }
 
-/* Fails everywhere where it failed somewhere. */
-static QmStatus
-agree_on_outcome (QmCommunicator *communicator, QmStatus status, QmError *error)
+QmStatus
+qm_transport_settle (QmCommunicator *communicator,
+                     QmStatus status,
+                     QmError *error)
 {
   int ranks = communicator->world->ranks;
   Outcome *all = calloc ((size_t) ranks, sizeof *all);
@@ -211,20 +241,35 @@ agree_on_outcome (QmCommunicator *communicator, QmStatus status, QmError *error)
 }
 
 static QmStatus
+open_staged (QmCommunicator *communicator, QmError *error)
+{
+  return qm_host_transport_open (communicator, true, error);
+}
+
+/* That ranks exchange in a step, or more of it. */
+#define TRIAL_BYTES ((size_t) 64 << 20)
+
+static QmStatus
 open_transport (QmCommunicator *communicator,
                 QmTransport transport,
                 bool staged,
                 QmError *error)
 {
-  QmStatus status = agree_on_transport (communicator, transport, error);
+  static const QmTransportWay ways[2] = { { QM_TRANSPORT_HOST, open_staged },
+                                          { QM_TRANSPORT_NCCL,
+                                            qm_nccl_transport_open } };
+  bool open = false;
+  QmStatus status = agree_on_transport (communicator, transport, &open, error);
 
   if (status != QM_OK)
     return status;
+  if (open)
+    return qm_transport_try (communicator, ways, TRIAL_BYTES, error);
   if (communicator->transport == QM_TRANSPORT_NCCL)
     status = qm_nccl_transport_open (communicator, error);
   else
     status = qm_host_transport_open (communicator, staged, error);
-  status = agree_on_outcome (communicator, status, error);
+  status = qm_transport_settle (communicator, status, error);
   communicator->complete = status == QM_OK;
   return status;
 }
@@ -342,6 +387,12 @@ QmTransport
 qm_communicator_transport (const QmCommunicator *communicator)
 {
   return communicator->transport;
+}
+
+QmTransportTrial
+qm_communicator_trial (const QmCommunicator *communicator)
+{
+  return communicator->trial;
 }
 
 static QmStatus

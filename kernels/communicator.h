@@ -14,7 +14,9 @@
  * Two ways lead from device to device: NCCL, which is loaded when it is first
  * asked for, and the memory of the host, through which copies go to where a
  * thread of the host adds them up; between machines it is sockets.  The second
- * is how CPU devices talk, and GPUs that may not read each other's memory.
+ * is how CPU devices talk.  GPUs take the first where one of a machine may read
+ * another's memory; where none may, both go through the host, and the one that
+ * is the faster by measurement is taken.
  *
  * A rank that fails, or is told to stop, ends the waits of all others, which
  * fail with QM_STATUS_DEVICE and the sentence of the first that failed.  What
@@ -35,7 +37,8 @@ typedef struct QmCommunicator QmCommunicator;
 /* How data gets from device to device. */
 typedef enum QmTransport
 {
-  QM_TRANSPORT_AUTO, /* NCCL between GPUs, else the host */
+  QM_TRANSPORT_AUTO, /* between GPUs NCCL, or the faster of both; else the host
+                      */
   QM_TRANSPORT_NCCL,
   QM_TRANSPORT_HOST
 } QmTransport;
@@ -118,7 +121,8 @@ bool qm_nccl_find (char *note, size_t size);
  * called it, with the same transport.  The device is kept and must outlive it.
  * QM_STATUS_UNSUPPORTED, with a sentence why, where this transport cannot be
  * used: for all ranks, which can then try another.  A rank has one at a time
- * (QM_STATUS_INVALID). */
+ * (QM_STATUS_INVALID).  With QM_TRANSPORT_AUTO some sums may be timed, for
+ * which a GPU needs 64 MiB of its memory. */
 QmStatus qm_communicator_new (QmWorld *world,
                               int rank,
                               QmDevice *device,
@@ -137,6 +141,16 @@ int qm_communicator_ranks (const QmCommunicator *communicator);
 
 /* What it became: QM_TRANSPORT_NCCL or _HOST. */
 QmTransport qm_communicator_transport (const QmCommunicator *communicator);
+
+/* How long a sum over all ranks took both ways. */
+typedef struct QmTransportTrial
+{
+  size_t bytes;      /* of each rank; 0: they were not tried */
+  double nccl, host; /* seconds, of the slowest rank */
+} QmTransportTrial;
+
+/* What it was taken for, where that was tried: of all ranks the same. */
+QmTransportTrial qm_communicator_trial (const QmCommunicator *communicator);
 
 /* qm_world_abort() of its world by this rank, whose number `why` gets before
  * it, and qm_world_check(). */

@@ -155,6 +155,12 @@ def release(version):
     return tuple(int(number) for number in re.findall(r'\d+', version)[:2])
 
 
+def word_of_type(kind):
+    """'bf16' of torch.bfloat16; '' of what is none of those in use."""
+    return dict(float32='fp32', float16='fp16',
+                bfloat16='bf16').get(str(kind).rpartition('.')[2], '')
+
+
 def installed(name):
     return importlib.util.find_spec(name) is not None
 
@@ -259,6 +265,7 @@ class Task:
         self.type = dict(fp16=torch.float16, bf16=torch.bfloat16,
                          fp32=None)[self.recipe['precision']]
         self.notes = []
+        self.sums = ''  # in which type several sum gradients up
         self.attention = self.choose_attention()
         self.choose_compilation()
         self.set_tf32()
@@ -535,6 +542,8 @@ class Replicated(Plain):
         self.inner = self.model
         self.model = torch.nn.parallel.DistributedDataParallel(
             self.inner, device_ids=devices, gradient_as_bucket_view=True)
+        # Those of autocast have the type of the weights.
+        self.task.sums = word_of_type(next(self.inner.parameters()).dtype)
         super().prepare(fused, compiled)
 
     def forward_backward(self, batch, last):
@@ -559,6 +568,7 @@ class Sharded(Plain):
 
     def shard(self):
         task = self.task
+        task.sums = 'fp32'
         module = torch.distributed.fsdp
         if not hasattr(module, 'fully_shard'):
             from torch.distributed._composable import fsdp as module
@@ -601,6 +611,9 @@ class Zero:
         if compiled:
             self.engine.compile()
         self.type = next(iter(self.engine.module.parameters())).dtype
+        if task.world.size > 1:
+            task.sums = word_of_type(
+                getattr(self.engine, 'communication_data_type', None))
 
     def forward_backward(self, batch, last):
         self.engine.set_gradient_accumulation_boundary(last)
@@ -877,6 +890,7 @@ def answer(request, answers):
                       else 'host')
     result['settings'] = task.settings
     result['attention'] = task.attention or ''
+    result['sums'] = task.sums
     result['notes'] = task.notes
     now = time.monotonic()
     result['phases_s'] = dict(load=loaded - begin, search=searched - loaded,

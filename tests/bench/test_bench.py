@@ -283,6 +283,46 @@ class Bench(unittest.TestCase):
         self.fails(2, 'many settings', *arguments[:-1], '--methods', 'all',
                    '--memory', '1GiB', '--loss-rows', 5)
 
+    def test_pairs_of_a_pass(self):
+        """A loss over pairs says how many it compares, where that is not all of
+        a step; no other loss says anything."""
+        tower = dict(hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+                     intermediate_size=32)
+        config = dict(model_type='siglip',
+                      vision_config=dict(tower, image_size=8, patch_size=4),
+                      text_config=dict(tower, vocab_size=9,
+                                       max_position_embeddings=3))
+        files = ('--config', self.write('towers.json', config), '--recipe',
+                 self.write('recipe.json', IMAGE_RECIPE), '--micro-batch')
+        other = ('--config', self.write('vit.json', VIT), *files[2:])
+        gpu = ('--gpu', 'h100-80gb-sxm')
+        for command, size, pairs in (
+                (('plan', *files, 4), 4, 4), (('plan', *files, 8), 8, None),
+                (('plan', *other, 4), 4, None),
+                (('plan', *files, 2, '--gpus', 2), 2, 4),
+                (('plan', *files, 4, '--gpus', 2), 4, None),
+                (('predict', *files, 1, *gpu), 1, 1),
+                (('predict', *files, 1, *gpu, '--gpus', 4), 1, 4),
+                (('predict', *files, 1, *gpu, '--gpus', 8), 1, None),
+                (('predict', *files, 1, *gpu, '--gpus', 4, '--sharding',
+                  'zero_1'), 1, 4),
+                (('predict', *other, 1, *gpu), 1, None),
+                (('run', *files, 2, '--device', 'cpu', '--repeat', 1), 2, 2),
+                (('run', *files, 8, '--device', 'cpu', '--repeat', 1), 8,
+                 None)):
+            with self.subTest(command=command):
+                line = self.line(bench(*command, '--json'))
+                self.documented({key: None for key in line})
+                self.assertEqual(line['micro_batch'], size)
+                self.assertEqual(line.get('pairs_compared'), pairs)
+                said = re.findall('the loss compares .*', bench(*command).stdout)
+                self.assertEqual(
+                    said, [f'the loss compares the {pairs} pairs of a pass, not '
+                           'the 8 of a step'] if pairs else [])
+        lines = bench('plan', *files[:-1], *gpu, '--methods', 'all', '--json')
+        for line in map(json.loads, lines.stdout.splitlines()):
+            self.assertNotIn('pairs_compared', line)
+
     def test_plan_of_many_layers(self):
         begin = os.times().children_user
         plan = self.line(bench(

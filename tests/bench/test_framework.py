@@ -158,6 +158,11 @@ class Framework(unittest.TestCase):
         self.assertEqual((got['sharding'], got['offloading']),
                          ('fsdp_3', False))
         self.assertEqual(got['step']['mean_s'], 2 * 0.5 + 0.125)
+        self.assertNotIn('sums', got)
+        got = self.get('result["sums"] = "fp32"\nsay(result=result)',
+                       '--gpus', 2)
+        self.documented(got)
+        self.assertEqual(got['sums'], 'fp32')
         text = self.run_with('say(result=result)', '--gpus', 2).stdout
         self.assertIn('on 2 x Test CPU', text)
         # More than a half of the batch does not fit two of them.
@@ -340,7 +345,8 @@ say(result=result)'''
                        'update_s=[1e-3, 1e-3, 1e30]', 'update_s=None',
                        'used_bytes=-5', 'used_bytes=1.5', 'notes=[3]',
                        'notes=["a\\tb"]', 'notes=["x" * 400]',
-                       'attention="x" * 100', 'device=None',
+                       'attention="x" * 100', 'sums="fp8"', 'sums=16',
+                       'device=None',
                        'device={**device, "id": "cuda:0"}',
                        'device={**device, "name": ""}',
                        'device={**device, "name": "x" * 500}',
@@ -589,6 +595,12 @@ class Adapter(unittest.TestCase):
         self.assertEqual(self.adapter.release('2.11.0+cu130'), (2, 11))
         self.assertEqual(self.adapter.release('5.18.0.dev0'), (5, 18))
         self.assertGreater(self.adapter.release('2.10'), (2, 9))
+
+    def test_types(self):
+        for kind, word in (('torch.float32', 'fp32'), ('torch.float16', 'fp16'),
+                           ('torch.bfloat16', 'bf16'), ('torch.int8', ''),
+                           (None, '')):
+            self.assertEqual(self.adapter.word_of_type(kind), word)
 
     def test_deepspeed_config(self):
         template = dict(train_micro_batch_size_per_gpu=1, fp16={},

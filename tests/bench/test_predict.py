@@ -949,6 +949,18 @@ class Machines(unittest.TestCase):
                        line['offloading'], line['settings'])
                 self.assertLess(line['exchange_total_s'], slow[way])
 
+    def test_host_of_each(self):
+        """Each machine has as much as is said, for its own GPUs."""
+        ask = ('--model', 'pythia-6.9b', '--gpu', 'rtx4090', '--gpus', '4',
+               '--nodes', '2', '--between', 'hdr', '--offload', 'zero_2')
+        line, = predict(*ask, '--level', 'engine')
+        needs = 4 * line['memory_bytes']['host']
+        for more, fits in ((1 << 20, True), (-(1 << 20), False)):
+            line, = predict(*ask, '--level', 'engine', '--micro-batch',
+                            line.get('micro_batch', 1), '--host-memory',
+                            needs + more)
+            self.assertEqual(line['fits'], fits)
+
     def test_text(self):
         result = bench('predict', *self.ONE, '--nodes', '4', '--between', 'hdr')
         self.assertEqual(result.returncode, 0, result.stderr)

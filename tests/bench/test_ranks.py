@@ -79,8 +79,10 @@ class RanksTest(unittest.TestCase):
             result['step']['mean_s'],
             result['pass']['mean_s'] + result['last_pass']['mean_s']
             + result['update']['mean_s'], delta=1e-9)
+        self.assertEqual(result['sums'], 'fp32')
         alone = self.measure('--validate', '1')
         self.assertNotIn('gpus', alone)
+        self.assertNotIn('sums', alone)
         self.assertNotIn('ranks', alone)
 
     def test_every_way(self):
@@ -93,6 +95,77 @@ class RanksTest(unittest.TestCase):
                     self.assertEqual(result['offloading'],
                                      '--offload' in arguments)
                     self.assertGreater(result['step']['mean_s'], 0)
+                    self.assertEqual(result['sums'], 'fp32')
+
+    def test_sums(self):
+        """Gradients that are shared by every pass have the products' type."""
+        self.write('recipe.json', json.dumps(
+            RECIPE | dict(batch_size=12, precision='bf16')).encode())
+        for way in ('none', *WAYS):
+            result = self.measure('--gpus', '2', '--sharding', way)
+            sums = 'fp32' if way in ('none', 'zero_1') else 'bf16'
+            self.assertEqual(result['sums'], sums, way)
+            text = self.run_bench('run', '--device', 'cpu', '--micro-batch',
+                                  '2', '--gpus', '2', '--sharding', way).stdout
+            self.assertIn('  2 devices, through the memory of the host, sums '
+                          f'of gradients in {sums}\n', text)
+
+    def test_plan_of_every_way(self):
+        """Each line is what a plan of its own says, on as many."""
+        def lines(*arguments):
+            done = self.run_bench('plan', '--gpu', 'rtx4090', '--methods',
+                                  'all', '--json', *arguments)
+            return [json.loads(line) for line in done.stdout.splitlines()]
+        options = ['--gpus', '4', '--host-memory', '64MiB']
+        ways = lines(*options)
+        self.assertEqual(len(ways), 23)
+        self.assertEqual({line['gpus'] for line in ways}, {4})
+        self.assertEqual({line['host_available_bytes'] for line in ways},
+                         {64 << 18})
+        for line in ways:
+            words = ['--settings', line['settings']]
+            words += ['--checkpoint'] if line['checkpointing'] else []
+            words += (['--offload' if line['offloading'] else '--sharding',
+                       line['sharding']]
+                      if line['sharding'] != 'none' else [])
+            alone = json.loads(self.run_bench(
+                'plan', '--gpu', 'rtx4090', '--json', *options,
+                *words).stdout)
+            # Of 12 samples each has 3.
+            self.assertEqual(alone['micro_batch'], 2)
+            self.assertTrue(alone['verified'])
+            for name in set(alone) - {'twice_bytes'}:
+                self.assertEqual(line[name], alone[name], (words, name))
+        self.assertEqual({line['verified'] for line in
+                          lines('--gpus', '3')}, {False})
+        # The host has room for one and not for the parts of four.
+        self.assertIn(False, {line['fits'] for line in lines(
+            '--gpus', '4', '--host-memory', '10MiB')})
+        self.assertEqual({line['fits'] for line in lines(
+            '--host-memory', '10MiB')}, {True})
+
+        text = self.run_bench('plan', '--gpu', 'rtx4090', '--methods', 'all',
+                              '--gpus', '3').stdout
+        self.assertIn('3 x GeForce RTX 4090, of each its 23.5 GiB, not '
+                      'verified\n', text)
+        self.assertRegex(text, r'\n  free-lunch, zero_2, offloading +micro')
+        text = self.run_bench('plan', '--memory', '1GiB', '--methods', 'all',
+                              '--gpus', '2').stdout
+        self.assertIn('2 x GPU, of each its 1.0 GiB\n', text)
+        said = self.run_bench('plan', '--gpu', 'rtx4090', '--methods', 'all',
+                              '--gpus', '17', status=2)
+        self.assertIn('--gpus is a number from 1 to 16', said.stderr)
+        said = self.run_bench('plan', '--gpu', 'rtx4090', '--methods', 'all',
+                              '--gpus', '4', '--sharding', 'fsdp_3', status=2)
+        self.assertIn('--sharding, --offload', said.stderr)
+
+    def test_plan_says_why_a_way_is_not_possible(self):
+        self.write('recipe.json', json.dumps(
+            RECIPE | dict(batch_size=12, optimizer='lamb')).encode())
+        text = self.run_bench('plan', '--memory', '1GiB', '--methods', 'all',
+                              '--gpus', '2').stdout
+        self.assertRegex(text, r'\n  free-lunch, zero_2, offloading: not '
+                         'possible: .*states of lamb')
 
     def test_plan(self):
         """What is shared takes its part, and all of it in all."""
@@ -183,6 +256,31 @@ class RanksTest(unittest.TestCase):
         self.assertTrue(all(entry['known'] for entry in again))
         two, = search('--gpus', '2', '--methods', 'free-lunch')
         self.assertFalse(any(entry['known'] for entry in two))
+
+    def test_worker_is_told_how(self):
+        """What a trial showed holds for the next worker of a search, too."""
+        path = self.path / 'results.jsonl'
+        self.run_bench('search', '--device', 'cpu', '--gpus', '2',
+                       '--results', str(path), '--methods', 'naive')
+        known = json.loads(path.read_text().splitlines()[0])
+        job = json.dumps(dict(
+            model_key=known['model_key'], settings='naive', checkpoint=False,
+            sharding='none', offload='none', micro_batch='2')) + '\n'
+
+        def worker(transport):
+            said = subprocess.run(
+                self.command('worker', '--device', 'cpu', '--gpus', '2',
+                             '--transport', transport), text=True, input=job,
+                capture_output=True, timeout=60).stdout.splitlines()
+            ready, last = json.loads(said[0]), json.loads(said[-1])
+            self.assertEqual(ready['event'], 'ready')
+            # CPUs have one way, and try none.
+            self.assertNotIn('transport', ready)
+            return last
+        result = worker('host')['result']
+        self.assertEqual(result['transport'], 'host')
+        self.assertNotIn('transport_trial', result)
+        self.assertIn('NCCL is for NVIDIA GPUs', worker('nccl')['message'])
 
     def test_cut(self):
         """What one pass shows to be slow is marked, and has no times."""

@@ -51,6 +51,9 @@ class Share(unittest.TestCase):
         for line in measured:
             line['machine'] = {'id': HERE, 'gpus': [HERE]}
             line['host'] = 'secret-host'
+            line['sums'] = 'fp32'
+            line['transport_trial'] = dict(bytes=67108864, nccl_s=0.25,
+                                           host_s=0.5, host='secret-host')
         mine = dict(measured[0], model='/home/me/secret-project.json')
         other = dict(measured[1], model_key='0' * 16)
         missing = next(line for line in lines if line['status'] != 'measured')
@@ -79,6 +82,9 @@ class Share(unittest.TestCase):
         for line in results:
             self.assertTrue(line['time'].endswith('T00:00:00Z'))
             self.assertEqual(line['model'], 'pythia-1b')
+            self.assertEqual(line['sums'], 'fp32')
+            self.assertEqual(line['transport_trial'], dict(
+                bytes=67108864, nccl_s=0.25, host_s=0.5))
 
     def test_only_who_signs(self):
         out = self.folder / 'out.jsonl'

@@ -27,6 +27,7 @@ test_older (void)
       "\"num_attention_heads\": 4, \"num_hidden_layers\": 3,"
       "\"attention_dropout\": 0.125, \"hidden_act\": \"gelu\","
       "\"max_position_embeddings\": 32, \"vocab_size\": 1000,"
+      "\"eos_token_id\": 999,"
       "\"projection_dim\": 768},"
       "\"vision_config\": {\"hidden_size\": 80, \"intermediate_size\": 160,"
       "\"num_attention_heads\": 5, \"num_hidden_layers\": 2,"
@@ -48,7 +49,7 @@ test_older (void)
   CHECK_NEAR (clip->text.layer_norm_eps, 1e-5, 0);
   CHECK_INT (clip->max_positions, 32);
   CHECK_INT (clip->vocab_size, 1000);
-  CHECK_INT (clip->eos_token_id, 49407);
+  CHECK_INT (clip->eos_token_id, 999);
   CHECK_INT (clip->vision.hidden_size, 80);
   CHECK_INT (clip->vision.layers, 2);
   CHECK_INT (clip->vision.activation, QM_ACTIVATION_QUICK_GELU);
@@ -80,6 +81,7 @@ test_defaults (void)
   CHECK_INT (clip.clip.text.heads, 8);
   CHECK_INT (clip.clip.max_positions, 77);
   CHECK_INT (clip.clip.projection, 512);
+  CHECK_INT (clip.clip.eos_token_id, 49407);
   CHECK_NEAR (clip.clip.temperature, 2.6592, 0);
   CHECK_INT (qm_clip_vision_tokens (&clip), 50);
   CHECK_INT (siglip.clip.vision.hidden_size, 768);
@@ -136,6 +138,13 @@ static const Refused refused[] = {
     2, 18, "text_config.dropout: only 0 is supported" },
   { "{" CLIP ",\n \"text_config\": {\"eos_token_id\": [2, 3]}}",
     QM_STATUS_INVALID, 2, 18, "text_config.eos_token_id: is not a whole" },
+  { "{" CLIP ",\n \"text_config\": {\"eos_token_id\": 49408}}",
+    QM_STATUS_INVALID, 2, 18,
+    "text_config.eos_token_id: 49408 is not in the vocabulary of 49408" },
+  { "{" CLIP ",\n \"text_config\": {\"vocab_size\": 67}}", QM_STATUS_INVALID, 2,
+    2,
+    "text_config.eos_token_id: 49407, which it is where nothing else is said, "
+    "is not in the vocabulary of 67" },
   { "{" CLIP ",\n \"text_config\": {\"model_type\": \"bert\"}}",
     QM_STATUS_UNSUPPORTED, 2, 18, "text_config.model_type: 'bert' is not" },
   { "{" CLIP ",\n \"vision_config\": {\"is_decoder\": true}}",

@@ -121,6 +121,14 @@ static const Refused refused[] = {
     "rope_theta: unsupported field" },
   { "{" MODERNBERT ",\n \"rope_parameters\": {\"rope_theta\": 9}}",
     QM_STATUS_UNSUPPORTED, 2, 22, "rope_parameters.rope_theta: unsupported" },
+  { "{" MODERNBERT ",\n \"rope_parameters\": {\"full_attention\":"
+    "{\"rope_type\": \"yarn\", \"factor\": 2,\n \"truncate\": false}}}",
+    QM_STATUS_UNSUPPORTED, 3, 2,
+    "rope_parameters.full_attention.truncate: unsupported field" },
+  { "{" MODERNBERT ",\n \"rope_parameters\": {\"sliding_attention\":"
+    "{\"rope_type\": \"yarn\", \"factor\": 2,\n \"truncate\": false}}}",
+    QM_STATUS_UNSUPPORTED, 3, 2,
+    "rope_parameters.sliding_attention.truncate: unsupported field" },
   { "{" MODERNBERT ",\n \"sliding_window\": 64}", QM_STATUS_UNSUPPORTED, 2, 2,
     "sliding_window: unsupported field" },
   { "{" MODERNBERT ",\n \"global_attn_every_n_layers\": 3,"

@@ -10,6 +10,10 @@
 #define SIZES                                      \
   "\"hidden_size\": 64, \"num_hidden_layers\": 4," \
   "\"num_attention_heads\": 8, \"intermediate_size\": 24"
+#define MANY(type, layers)                                         \
+  "\"model_type\": \"" type "\", \"hidden_size\": 64,"             \
+  "\"num_hidden_layers\": " layers ", \"num_attention_heads\": 8," \
+  "\"intermediate_size\": 24"
 #define OLMOE   "\"model_type\": \"olmoe\", " SIZES
 #define QWEN3   "\"model_type\": \"qwen3_moe\", " SIZES
 #define MIXTRAL "\"model_type\": \"mixtral\", " SIZES
@@ -94,6 +98,9 @@ test_mixtral (void)
   CHECK_INT (config.window, 0);
   CHECK_NEAR (config.rope.theta, 1e6, 0);
   CHECK (config.normalized_experts);
+  good ("{" MANY ("mixtral", "64") ", \"num_local_experts\": 4096}");
+  good ("{" MANY ("qwen3_moe", "1000") ", \"num_experts\": 524,"
+                                       "\"decoder_sparse_step\": 2}");
   config = good ("{" MIXTRAL ", \"sliding_window\": 9}");
   CHECK_INT (config.window, 9);
 }
@@ -128,6 +135,12 @@ static const Wrong wrong[] = {
     "mlp_only_layers: is not a list" },
   { "{" QWEN3 ", \"shared_expert_intermediate_size\": 16}",
     QM_STATUS_UNSUPPORTED, "shared_expert_intermediate_size: unsupported" },
+  { "{" MANY ("qwen3_moe", "65") ", \"num_experts\": 4096}",
+    QM_STATUS_UNSUPPORTED,
+    "num_experts: 4096 in each of 65 layers are more than the 262144 that" },
+  { "{" MANY ("mixtral", "1000") ", \"num_local_experts\": 263}",
+    QM_STATUS_UNSUPPORTED,
+    "num_local_experts: 263 in each of 1000 layers are more than the 262144" },
   { "{" MIXTRAL ", \"router_jitter_noise\": 0.1}", QM_STATUS_UNSUPPORTED,
     "router_jitter_noise: only 0 is supported" },
   { "{" MIXTRAL ", \"norm_topk_prob\": true}", QM_STATUS_UNSUPPORTED,

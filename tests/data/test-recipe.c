@@ -3,24 +3,21 @@
 /* Recipes: what is read, refused, and part of a key. */
 
 #include "data/model.h"
-#include "tests/data/check.h"
+#include "tests/data/configurations.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct Refused
-{
-  const char *text;
-  QmStatus status;
-  int line, column;
-  const char *message;
-} Refused;
 
 #define RECIPE(more)                                           \
   "{\"batch_size\": 8, \"steps\": 10, " more                   \
   "\"precision\": \"bf16\", \"optimizer\": \"adamw\","         \
   "\"learning_rate\": 1e-4, \"beta1\": 0.9, \"beta2\": 0.999," \
   "\"epsilon\": 1e-8, \"weight_decay\": 0.1}"
+
+#define SIZES                                      \
+  "\"hidden_size\": 64, \"num_hidden_layers\": 2," \
+  "\"num_attention_heads\": 4"
+#define INNER ", \"intermediate_size\": 128"
 
 #define MUON(more)                                                     \
   "{\"batch_size\": 8, \"steps\": 10, \"sequence_length\": 9, "        \
@@ -138,10 +135,61 @@ test_key (void)
   CHECK (strcmp (first, second) != 0);
 }
 
+#define TOWERS "\"vision_config\": {\"image_size\": 16, \"patch_size\": 8}"
+
+/* Where a loss has no logits of words or classes, a z-loss would be of none. */
+static void
+test_z_loss (void)
+{
+  static const struct
+  {
+    const char *config;
+    int64_t tokens, image;
+    const char *refused; /* or NULL */
+  } cases[] = {
+    { "{\"model_type\": \"mamba\", \"hidden_size\": 16,"
+      "\"num_hidden_layers\": 2}",
+      9, 0, NULL },
+    { "{\"model_type\": \"bert\"," SIZES INNER "}", 9, 0, NULL },
+    { "{\"model_type\": \"vit\", " SIZES INNER "}", 0, 224, NULL },
+    { "{\"model_type\": \"dinov2\", " SIZES "}", 0, 224, NULL },
+    { "{\"model_type\": \"dinov2\", " SIZES ", \"head_n_prototypes\": 100}", 0,
+      224, "a dinov2 model with a teacher" },
+    { "{\"model_type\": \"vit_mae\"}", 0, 224, "a vit_mae model" },
+    { "{\"_class_name\": \"DiTTransformer2DModel\"}", 0, 32, "a dit model" },
+    { "{\"model_type\": \"clip\"," TOWERS "}", 0, 16, "a clip model" },
+    { "{\"model_type\": \"siglip\"," TOWERS "}", 0, 16, "a siglip model" },
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      QmRecipe recipe = { .batch_size = 4,
+                          .steps = 10,
+                          .sequence_length = cases[i].tokens,
+                          .image_size = cases[i].image,
+                          .ema_decay = 0.5,
+                          .dropout = NAN };
+      QmModelConfig config = parse_well (cases[i].config);
+      QmError error = { 0 };
+
+      CHECK_INT (qm_model_apply_recipe (&config, &recipe, "", &error), QM_OK);
+      CHECK_STRING (error.message, "");
+      recipe.z_loss = 1e-4;
+      CHECK_INT (qm_model_apply_recipe (&config, &recipe, "", &error),
+                 cases[i].refused != NULL ? QM_STATUS_UNSUPPORTED : QM_OK);
+      CHECK_CONTAINS (error.message,
+                      cases[i].refused != NULL ? "z_loss: the loss of" : "");
+      CHECK_CONTAINS (error.message,
+                      cases[i].refused != NULL ? cases[i].refused : "");
+    }
+  check_case ("");
+}
+
 int
 main (void)
 {
   test_recipes ();
   test_key ();
+  test_z_loss ();
   return check_report ();
 }

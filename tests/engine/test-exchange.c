@@ -204,6 +204,47 @@ test_ways (void)
   CHECK_INT (fitted, n);
 }
 
+/* The type that is said of sums over ranks is the one that is queued, by the
+ * first node that does it. */
+static void
+test_sums (void)
+{
+  const QmModel *model = qm_catalog_model (catalog, "pythia-160m");
+  QmSearchConfig configs[QM_SEARCH_MOST];
+  size_t n = qm_search_configurations (QM_SEARCH_ALL, 2, configs), narrow = 0;
+
+  CHECK_INT (model->recipe.precision, QM_PRECISION_FP16);
+  for (size_t i = 0; i < n; i++)
+    {
+      QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
+                                .micro_batch = 1,
+                                .methods = configs[i].methods,
+                                .checkpoint = configs[i].checkpoint,
+                                .ranks = 2,
+                                .sharding = configs[i].sharding,
+                                .offload = configs[i].offload };
+      QmPrecision sums = qm_plan_sums (&options, &model->recipe);
+      QmPlan *plan;
+      const QmNode *node;
+      QmValueId sent;
+
+      CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
+                              NULL),
+                 QM_OK);
+      node = plan->graph->nodes;
+      while (node->op != QM_OP_SEND && node->op != QM_OP_ALL_REDUCE
+             && node->op != QM_OP_REDUCE_SCATTER)
+        node++;
+      CHECK (node->phase != QM_PHASE_UPDATE);
+      sent = node->op == QM_OP_SEND ? node->inputs[0] : node->outputs[0];
+      CHECK_INT (plan->graph->values[sent].tensor.type,
+                 sums == QM_PRECISION_FP32 ? QM_TYPE_F32 : QM_TYPE_F16);
+      narrow += sums == QM_PRECISION_FP16;
+      qm_plan_free (plan);
+    }
+  CHECK_INT (narrow, 16);
+}
+
 /* A way is measured at a smaller micro-batch only where that is as fast and
  * makes it shorter. */
 static void
@@ -361,6 +402,7 @@ main (void)
   test_seconds ();
   test_by_hand ();
   test_ways ();
+  test_sums ();
   test_shorten ();
   test_one ();
   test_file ();

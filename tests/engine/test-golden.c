@@ -259,6 +259,7 @@ main (int argc, char **argv)
                                         "olmo3",
                                         "smollm3",
                                         "gemma3",
+                                        "gemma3-capped",
                                         "gpt2",
                                         "gpt2-relu2",
                                         "gpt2-scaled",
@@ -284,7 +285,19 @@ main (int argc, char **argv)
                                         "dinov2-pair",
                                         "dinov2-pair-hidden",
                                         "dinov2-pair-registers",
-                                        "dinov3-pair" };
+                                        "dinov3-pair",
+                                        "gpt2-unscaled",
+                                        "bert-untied",
+                                        "roberta-untied",
+                                        "qwen2-tied",
+                                        "olmo2-biased",
+                                        "olmo3-unbiased",
+                                        "smollm3-unbiased",
+                                        "olmoe-tied",
+                                        "qwen3-moe-biased",
+                                        "vit-unbiased",
+                                        "dinov2-unbiased",
+                                        "dinov3-unbiased" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",
                                           "free-lunch" };
   QmDevice *device = NULL;

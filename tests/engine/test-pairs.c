@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Pairs of images and texts: gradients of their losses, and what a pass is to
- * be told from.  usage: test-pairs FOLDER [DEVICE] */
+ * be told from.  usage: test-pairs FOLDER [DEVICE [MODEL]...] */
 
 #include "engine/executor.h"
 #include "engine/plan.h"
@@ -339,7 +339,9 @@ main (int argc, char **argv)
   if (argc < 2)
     return check_report ();
   place = in_ranks_place (argc > 2 ? argv[2] : "cpu");
-  test_model (argv[1], &place, "clip");
-  test_model (argv[1], &place, "siglip");
+  for (int i = 3; i < argc; i++)
+    test_model (argv[1], &place, argv[i]);
+  for (int i = 0; argc <= 3 && i < 2; i++)
+    test_model (argv[1], &place, i == 0 ? "clip" : "siglip");
   return check_report ();
 }

@@ -86,6 +86,8 @@ from transformers.models.vit_mae.modeling_vit_mae import (
     build_2d_sinusoidal_position_embedding,
 )
 
+FEW = dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+           intermediate_size=10)
 SIZES = dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
              intermediate_size=40)
 
@@ -677,6 +679,11 @@ MODELS = {
         sliding_window=6, layer_types=["sliding_attention", "full_attention"],
         pad_token_id=3, rope_theta=1000.0, rope_local_base_freq=50.0,
         rope_scaling=dict(rope_type="linear", factor=8.0)),
+    # Logits that its last step keeps well below what they are.
+    "gemma3-capped": llama_like(
+        "gemma3", 2, 1, hidden_size=8, intermediate_size=10, vocab_size=13,
+        head_dim=6, sliding_window=6, attention_bias=True,
+        tie_word_embeddings=False, final_logit_softcapping=0.75),
     # Experts that are chosen by few tokens, or by none.
     "olmoe": llama_like(
         "olmoe", 3, 3, num_experts=4, num_experts_per_tok=2,
@@ -820,6 +827,38 @@ MODELS = {
                              n_groups=1, num_heads=3, head_dim=16,
                              time_step_limit=[0.5, 1.25],
                              tie_word_embeddings=False),
+}
+
+# Switches in the position that the models above do not have them in, and small.
+MODELS |= {
+    "gpt2-unscaled": gpt2(vocab_size=13, n_embd=8, n_layer=1, n_head=2,
+                          scale_attn_weights=False),
+    "bert-untied": bert(**FEW, vocab_size=13, tie_word_embeddings=False),
+    "roberta-untied": roberta(**FEW, vocab_size=13, tie_word_embeddings=False),
+    "qwen2-tied": llama_like("qwen2", 2, 1, **FEW, vocab_size=13,
+                             tie_word_embeddings=True),
+    "olmo2-biased": llama_like("olmo2", 2, 1, **FEW, vocab_size=13,
+                               attention_bias=True, tie_word_embeddings=True),
+    "olmo3-unbiased": llama_like(
+        "olmo3", 2, 1, **FEW, vocab_size=13, attention_bias=False,
+        tie_word_embeddings=True, sliding_window=5, rope_theta=500000.0),
+    "smollm3-unbiased": llama_like(
+        "smollm3", 2, 1, **FEW, vocab_size=13, attention_bias=False,
+        mlp_bias=False, tie_word_embeddings=False),
+    "olmoe-tied": llama_like("olmoe", 2, 1, **FEW, vocab_size=13,
+                             num_experts=3, num_experts_per_tok=2,
+                             tie_word_embeddings=True),
+    "qwen3-moe-biased": llama_like(
+        "qwen3-moe", 2, 1, **FEW, vocab_size=13, head_dim=6,
+        attention_bias=True, num_experts=3, num_experts_per_tok=2,
+        moe_intermediate_size=4, tie_word_embeddings=True),
+    "vit-unbiased": vit(**FEW, image_size=8, num_labels=3, qkv_bias=False),
+    "dinov2-unbiased": dinov2(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=2, mlp_ratio=1,
+        image_size=8, num_labels=3, num_register_tokens=2, qkv_bias=False),
+    "dinov3-unbiased": dinov3(**FEW, image_size=8, num_labels=3,
+                              num_register_tokens=1, value_bias=False,
+                              key_bias=True),
 }
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What several GPUs of one machine do together.
 
-  equal          every family and way of sharding trains as one GPU does, each
-                 rank with a GPU of its own, through NCCL and through the host
+  equal          every family (--families: some, joined by commas) and way of
+                 sharding trains as one GPU does, each rank with a GPU of its own,
+                 through NCCL and through the host (--places; cpu needs no GPU)
   memory         what every GPU uses is within 1 % of the plan, and whole steps
                  take within 2 % of what is extrapolated from passes, for each
                  way of sharding, with and without offloading
@@ -33,11 +34,7 @@ import time
 import common
 
 WAYS = ('none', 'zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3')
-# Of tests/golden.
-FAMILIES = ('gpt-neox-parallel', 'llama', 'gpt2', 'bert', 'modernbert', 'esm',
-            'vit', 'dinov2-gated', 'dinov3', 'convnext', 'mamba', 'olmoe',
-            'qwen3-moe', 'mixtral', 'gemma3', 'qwen2-yarn', 'olmo3',
-            'dinov2-pair-hidden')
+GOLDEN = common.ROOT / 'tests/golden'
 
 
 def say(part, name, good, text):
@@ -48,14 +45,20 @@ def say(part, name, good, text):
 
 def equal(options):
     """Each family in a process of its own, several at a time."""
-    program = pathlib.Path(options.tests) / 'engine/test-ranks'
+    programs = pathlib.Path(options.tests) / 'engine'
+    listed = dict(line.split() for line in subprocess.run(
+        [programs / 'test-ranks', GOLDEN, '--list'], capture_output=True,
+        text=True, check=True).stdout.splitlines())
+    asked = options.families.split(',') if options.families else listed
+    for family in sorted(set(asked) - set(listed)):
+        yield say('equal', family, False, 'there is no such family')
 
     def one(case):
         place, family = case
         begin = time.monotonic()
         try:
             result = subprocess.run(
-                [program, common.ROOT / 'tests/golden', place, family],
+                [programs / listed[family], GOLDEN, place, family],
                 capture_output=True, text=True, check=False,
                 timeout=options.limit)
             status, lines = result.returncode, result.stdout.splitlines()
@@ -67,7 +70,7 @@ def equal(options):
                    f'{time.monotonic() - begin:.0f} s')
 
     cases = [(place, family) for place in options.places.split(',')
-             for family in options.families.split(',')]
+             for family in asked if family in listed]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         yield from pool.map(one, cases)
 
@@ -258,7 +261,7 @@ def main():
         __doc__.splitlines()[0], gpus=2, model='pythia-410m', kills=20,
         time_limit='60s', places='cuda,cuda-host',
         limit=300, jobs=6, nccl_tests='', tests=str(common.ROOT / 'build/tests'),
-        families=','.join(FAMILIES),
+        families='',
         parts='links,memory,deterministic,halves,kills,equal')
     options = parser.parse_args()
     results = []

@@ -83,7 +83,7 @@ PARTS = {
         (name, seconds, 'several', 'check-ranks.py --gpus {gpus} --tests '
          f'{{tests}} --parts {name.removeprefix("ranks-")}')
         for name, seconds in (
-            ('links', 60), ('ranks-equal', 180), ('ranks-deterministic', 60),
+            ('links', 60), ('ranks-equal', 300), ('ranks-deterministic', 60),
             ('ranks-memory', 120), ('halves', 60), ('kills', 120))),
     'pytorch': (
         ('precision', 300, 'torch', 'check-precision.py'),

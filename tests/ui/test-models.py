@@ -23,6 +23,10 @@ CONFIG = {
 LARGE = dict(CONFIG, hidden_size=4096, num_attention_heads=32,
              num_hidden_layers=32, intermediate_size=16384)
 
+MAE = {
+    "model_type": "vit_mae", "hidden_size": 192, "num_hidden_layers": 2,
+    "num_attention_heads": 3, "intermediate_size": 768}
+
 CALIBRATION = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                            os.pardir, os.pardir, "data", "calibration.csv")
 
@@ -136,6 +140,7 @@ class ModelsTest(ModelsCase):
         for name, text, problem in (
                 ("Batch size", "1.5", "A whole number from 1 to 16,777,216"),
                 ("Batch size", "0", "A whole number from 1 to 16,777,216"),
+                ("Sequence length", "1", "A single token has no next one"),
                 ("Learning rate", "much", "A number from 0 to 1,000,000"),
                 ("Identifier", "Ü x", "Of a to z"),
                 ("Identifier", "pythia-1b", "It is that of “Pythia (1B)”"),
@@ -172,6 +177,20 @@ class ModelsTest(ModelsCase):
                          {"optimizer": "muon", "muon_learning_rate": 0.02,
                           "muon_momentum": 0.95, "muon_weight_decay": 0,
                           "muon_scale": "jordan"})
+
+    def test_z_loss(self):
+        """It is asked for where a loss has logits, and not where it has none."""
+        editor = self.make_model()
+        editor.tab_to("list item", "More of the optimizer")
+        driver.press_keys("space")
+        self.field(editor, "Z-loss")
+        editor.find("push button", "Cancel").press()
+        driver.wait_for(lambda: not self.root.all(None, "Own Model"), "the end")
+        editor = self.open_config(self.write("mae.json", MAE))
+        editor.tab_to("list item", "More of the optimizer")
+        driver.press_keys("space")
+        self.field(editor, "Average of weights")
+        self.assertFalse(editor.all("text", "Z-loss"))
 
     def test_unsupported_is_named(self):
         editor = self.open_config(self.write("t5.json",
@@ -266,6 +285,22 @@ class CalibratedTest(ModelsCase):
         after = self.times(editor)
         self.assertTrue(after)
         self.assertNotEqual(before, after)
+
+
+    def test_pairs_of_a_pass(self):
+        """What a loss over pairs compares depends on what fits, and is told."""
+        tower = {"hidden_size": 512, "num_hidden_layers": 12,
+                 "num_attention_heads": 8, "intermediate_size": 2048}
+        editor = self.open_config(self.write("given/siglip.json", {
+            "model_type": "siglip",
+            "vision_config": {**tower, "image_size": 224, "patch_size": 16},
+            "text_config": tower}))
+        self.field(editor, "Batch size").type("65536")
+        editor.find("label", contains="The loss compares the ")
+        self.field(editor, "Batch size").type("1")
+        driver.wait_for(
+            lambda: not editor.all("label", contains="The loss compares the "),
+            "passes that are steps")
 
 
 class UncalibratedTest(ModelsCase):

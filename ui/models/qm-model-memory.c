@@ -38,6 +38,20 @@ chosen_gpu (QmModelMemory *self)
   return chosen < n ? &gpus[chosen] : NULL;
 }
 
+/* A loss over pairs sees those of a pass alone, so that what is learned depends
+ * on what fits.  (transfer full) */
+static char *
+add_pairs (const char *text, gint64 pairs)
+{
+  g_autofree char *number = qm_format_number ((double) pairs, 0);
+
+  /* Translators: micro-batch and memory, a number of pairs of an image and a
+   * text, of which a pass has fewer than a step. */
+  return g_strdup_printf (_ ("%s. The loss compares the %s pairs of a pass "
+                             "alone, not all of a step."),
+                          text, number);
+}
+
 /* "Micro-batch 16: 21.3 GiB, and 15.3 GiB of the host".  (transfer full) */
 static char *
 describe_plan (const QmModelPlan *plan)
@@ -55,10 +69,17 @@ describe_plan (const QmModelPlan *plan)
   else
     /* Translators: memory. */
     text = g_strdup_printf (_ ("Does not fit: %s at micro-batch 1"), bytes);
-  if (plan->host_bytes <= 0)
-    return g_steal_pointer (&text);
-  /* Translators: what it takes of the GPU, memory of the host. */
-  return g_strdup_printf (_ ("%s, and %s of the host"), text, host);
+  if (plan->host_bytes > 0)
+    {
+      char *both =
+          /* Translators: what it takes of the GPU, memory of the host. */
+          g_strdup_printf (_ ("%s, and %s of the host"), text, host);
+
+      g_free (text);
+      text = both;
+    }
+  return plan->fits && plan->pairs > 0 ? add_pairs (text, plan->pairs)
+                                       : g_steal_pointer (&text);
 }
 
 static AdwActionRow *

@@ -108,6 +108,7 @@ read_plan (json_t *line)
   plan->checkpointing = json_is_true (json_object_get (line, "checkpointing"));
   plan->fits = json_is_true (json_object_get (line, "fits"));
   plan->micro_batch = read_whole (line, "micro_batch");
+  plan->pairs = read_whole (line, "pairs_compared");
   plan->bytes = read_whole (memory, "total");
   plan->host_bytes = read_whole (memory, "host");
   plan->available_bytes = read_whole (line, "available_bytes");

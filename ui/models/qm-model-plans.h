@@ -24,7 +24,9 @@ typedef struct
                               the following; NULL: there is */
   gboolean checkpointing;
   gboolean fits;
-  gint64 micro_batch;     /* the largest that fits, else 1 */
+  gint64 micro_batch; /* the largest that fits, else 1 */
+  gint64
+      pairs; /* that the loss compares, where a step has more; else 0 or less */
   gint64 bytes;           /* of the GPU, at that */
   gint64 host_bytes;      /* of the host, at that */
   gint64 available_bytes; /* that the GPU has */

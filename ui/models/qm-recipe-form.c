@@ -145,6 +145,8 @@ name_fields (QmRecipeForm *self)
   adw_combo_row_set_selected (self->unit_row, MIN (chosen, LENGTH_SAMPLES));
   gtk_widget_set_visible (GTK_WIDGET (self->rows[FIELD_DROPOUT]),
                           qm_family_has_dropout (self->config.family));
+  gtk_widget_set_visible (GTK_WIDGET (self->rows[FIELD_Z_LOSS]),
+                          qm_model_has_z_loss (&self->config));
 }
 
 void
@@ -212,10 +214,12 @@ read_length (QmRecipeForm *self, QmRecipe *recipe)
   return TRUE;
 }
 
-/* What is wrong with the size of a sample for this model, in the user's
- * language where we know it.  (transfer full) */
+/* What is wrong with a sample for this model, in the user's language where we
+ * know it.  (transfer full) */
 static char *
-describe_refusal (QmRecipeForm *self, const QmError *error)
+describe_refusal (QmRecipeForm *self,
+                  const QmRecipe *recipe,
+                  const QmError *error)
 {
   const QmModelConfig *config = &self->config;
   const gint64 positions = qm_model_positions (config);
@@ -223,6 +227,12 @@ describe_refusal (QmRecipeForm *self, const QmError *error)
   g_autofree char *number =
       qm_format_number ((double) MAX (positions, pixels), 0);
 
+  if (!qm_family_has_images (config->family) && recipe->sequence_length < 2)
+    return g_strdup (_ ("A single token has no next one to tell"));
+  if (qm_model_has_teacher (config) && recipe->ema_decay <= 0
+      && (pixels == 0 || recipe->image_size == pixels))
+    return g_strdup (_ ("The teacher is the average of weights, and there is "
+                        "none"));
   if (positions > 0)
     /* Translators: number of tokens. */
     return g_strdup_printf (_ ("The model has positions for %s tokens"),
@@ -277,9 +287,11 @@ qm_recipe_form_read (QmRecipeForm *self,
              && good;
   if (!qm_family_has_dropout (self->config.family))
     recipe->dropout = NAN;
+  if (!qm_model_has_z_loss (&self->config))
+    recipe->z_loss = 0;
   if (good && qm_model_apply_recipe (config, recipe, "", &error) != QM_OK)
     {
-      g_autofree char *problem = describe_refusal (self, &error);
+      g_autofree char *problem = describe_refusal (self, recipe, &error);
 
       qm_field_row_set_problem (self->sample_row, problem);
       good = FALSE;
