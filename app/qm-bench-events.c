@@ -266,9 +266,18 @@ static const char *
 name_status (QmStatus status)
 {
   static const char *const names[] = {
-    "ok",        "io",          "parse",     "invalid",
-    "not-found", "unsupported", "no-memory", "device-full",
-    "device",    "interrupted", "invalid",
+    [QM_OK] = "ok",
+    [QM_STATUS_IO] = "io",
+    [QM_STATUS_PARSE] = "parse",
+    [QM_STATUS_INVALID] = "invalid",
+    [QM_STATUS_NOT_FOUND] = "not-found",
+    [QM_STATUS_UNSUPPORTED] = "unsupported",
+    [QM_STATUS_NO_MEMORY] = "no-memory",
+    [QM_STATUS_DEVICE_FULL] = "device-full",
+    [QM_STATUS_DEVICE] = "device",
+    [QM_STATUS_GONE] = "gone",
+    [QM_STATUS_INTERRUPTED] = "interrupted",
+    [QM_STATUS_USAGE] = "invalid",
   };
 
   return names[status];
