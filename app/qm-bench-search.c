@@ -518,44 +518,6 @@ work (QmBenchSearch *search, QmError *error)
   return status;
 }
 
-/* A limit that is none is -1; of the memory 0 is known where that is 0. */
-static QmStatus
-read_limit (const char *text, uint64_t *bytes, int64_t *limit, QmError *error)
-{
-  uint64_t size;
-  QmStatus status;
-
-  *limit = -1;
-  if (text == NULL)
-    return QM_OK;
-  status = qm_bench_read_size (text, &size, error);
-  if (status == QM_OK && (size < *bytes || *bytes == 0))
-    {
-      *bytes = size;
-      *limit = (int64_t) size;
-    }
-  return status;
-}
-
-/* What memory may be used. */
-static QmStatus
-find_memory (QmBenchSearch *search, QmError *error)
-{
-  QmStatus status;
-
-  search->device_bytes = qm_bench_usable_memory (&search->info);
-  if (!qm_target_is_gpu (&search->info.target))
-    search->device_bytes /=
-        (uint64_t) (search->gpus / qm_bench_nodes (search->options));
-  search->host_bytes = qm_bench_usable_host ();
-  status = read_limit (search->options->memory, &search->device_bytes,
-                       &search->memory_limit, error);
-  if (status == QM_OK)
-    status = read_limit (search->options->host_memory, &search->host_bytes,
-                         &search->host_limit, error);
-  return status;
-}
-
 /* Checks what was asked for before anything is opened. */
 static QmStatus
 read_options (QmBenchSearch *search, QmError *error)
@@ -607,7 +569,7 @@ prepare_search (QmBenchSearch *search, QmError *error)
   if (status == QM_OK)
     search->transport = qm_bench_worker_transport (search->worker);
   if (status == QM_OK)
-    status = find_memory (search, error);
+    status = qm_bench_search_memory (search, error);
   if (status == QM_OK && search->catalog != NULL)
     search->gpu = qm_bench_find_gpu (search->catalog, &search->info);
   if (status == QM_OK)

@@ -85,6 +85,9 @@ typedef struct QmBenchSearch
                         it; static */
 } QmBenchSearch;
 
+/* Fills in what memory of its device and host a search may use. */
+QmStatus qm_bench_search_memory (QmBenchSearch *search, QmError *error);
+
 /* How the devices of a search exchange, as results have it. */
 const char *qm_bench_search_transport (const QmBenchSearch *search);
 

@@ -200,14 +200,23 @@ fetch_units (Moving *o, size_t node, QmPhase phase)
     }
 }
 
+static void
+append_zero (Moving *o, QmValueId value, QmPhase phase)
+{
+  append_move (o, QM_OP_FILL, phase)->outputs[0] = value;
+}
+
 static QmValueId
 buffer_of (Moving *o, int32_t unit)
 {
   const QmUnit *range = &o->units->list[unit];
 
-  if (o->buffer[unit] == QM_NO_VALUE)
-    o->buffer[unit] =
-        new_buffer (o, o->type, range->end - range->begin, "gradients to send");
+  if (o->buffer[unit] != QM_NO_VALUE)
+    return o->buffer[unit];
+  o->buffer[unit] =
+      new_buffer (o, o->type, range->end - range->begin, "gradients to send");
+  if (range->gaps)
+    append_zero (o, o->buffer[unit], QM_PHASE_BACKWARD);
   return o->buffer[unit];
 }
 
@@ -229,12 +238,6 @@ size_of (const Moving *o, QmValueId gradient)
 {
   return (o->graph->values[gradient].room + QM_SLAB_ALIGNMENT - 1)
          / QM_SLAB_ALIGNMENT * QM_SLAB_ALIGNMENT;
-}
-
-static void
-append_zero (Moving *o, QmValueId value, QmPhase phase)
-{
-  append_move (o, QM_OP_FILL, phase)->outputs[0] = value;
 }
 
 /* Gets a gradient ready to be added to: in the buffer, where that is f32 as

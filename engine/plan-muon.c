@@ -3,7 +3,8 @@
 /* Muon's part of an update (Jordan et al. 2024): momentum of each hidden
  * matrix, whose singular values five steps of a Newton-Schulz iteration then
  * drive to about 1, by products; AdamW of what is between these matrices. Every
- * rank does all of it. */
+ * rank does all of it, or where ranks share states, each does it to its own
+ * matrices, which are whole (engine/units.h). */
 
 #include "engine/plan-update.h"
 
@@ -35,13 +36,14 @@ iteration_type (const QmPlan *plan)
 static QmValueId
 append_direction (const QmPlan *plan,
                   const QmSlab *slab,
-                  const QmSlabTensor *tensor)
+                  const QmSlabTensor *tensor,
+                  const QmPiece *piece)
 {
   const int64_t one = 1;
   QmGraph *graph = plan->graph;
   QmValueId gradient =
-      qm_slab_part (plan, slab->gradients, tensor->begin, tensor->n);
-  QmValueId moment = qm_slab_part (plan, slab->first, tensor->begin, tensor->n);
+      qm_slab_piece (plan, slab->gradients, slab->all_gradients, piece);
+  QmValueId moment = qm_slab_piece (plan, slab->first, false, piece);
   QmValueId sum = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
                                   &one, "%s", "sum of squares");
   QmValueId x =
@@ -128,16 +130,17 @@ static void
 append_update (const QmPlan *plan,
                const QmSlab *slab,
                const QmSlabTensor *tensor,
+               const QmPiece *piece,
                QmValueId x)
 {
-  const QmPiece piece = { tensor->begin, tensor->begin, tensor->n };
   QmGraph *graph = plan->graph;
   QmValueId flat = qm_graph_reshape (graph, x, 1, &tensor->n);
-  QmValueId master = qm_update_master (plan, slab, &piece);
-  QmValueId weights = qm_update_weights (plan, slab, 0, &piece);
+  QmValueId master = qm_update_master (plan, slab, piece);
+  QmValueId weights = qm_update_weights (plan, slab, 0, piece);
   QmNode *node = qm_graph_append (graph, QM_OP_MUON_UPDATE);
 
   node->attributes.value = plan->recipe.muon_learning_rate;
+  node->attributes.cap = plan->recipe.learning_rate;
   node->attributes.weight_decay = plan->recipe.muon_weight_decay;
   node->attributes.scale = scale_of (plan, tensor);
   node->inputs[0] = graph->state;
@@ -149,11 +152,12 @@ append_update (const QmPlan *plan,
 static void
 append_matrix (const QmPlan *plan,
                const QmSlab *slab,
-               const QmSlabTensor *tensor)
+               const QmSlabTensor *tensor,
+               const QmPiece *piece)
 {
   bool tall = tensor->rows > tensor->columns;
   int64_t rows = tall ? tensor->columns : tensor->rows;
-  QmValueId x = append_direction (plan, slab, tensor);
+  QmValueId x = append_direction (plan, slab, tensor, piece);
 
   if (tall)
     x = append_transpose (plan, x);
@@ -161,7 +165,7 @@ append_matrix (const QmPlan *plan,
     x = append_step (plan, x, rows, tensor->n / rows);
   if (tall)
     x = append_transpose (plan, x);
-  append_update (plan, slab, tensor, x);
+  append_update (plan, slab, tensor, piece, x);
 }
 
 /* What AdamW has of the slab. */
@@ -186,16 +190,21 @@ add_rest (Rest *rest, int64_t end, int64_t begin)
   rest->elements += begin - from;
 }
 
+static QmValueId
+second_moments (const QmPlan *plan, int64_t elements)
+{
+  if (elements == 0)
+    return QM_NO_VALUE;
+  return qm_graph_value (plan->graph, QM_ROLE_MOMENT, QM_TYPE_F32, 1, &elements,
+                         "%s", "second moments");
+}
+
 static void
 append_rest (const QmPlan *plan, const QmSlab *slab, const Rest *rest)
 {
-  QmValueId seconds;
+  QmValueId seconds = second_moments (plan, rest->elements);
   int64_t at = 0;
 
-  if (rest->n == 0)
-    return;
-  seconds = qm_graph_value (plan->graph, QM_ROLE_MOMENT, QM_TYPE_F32, 1,
-                            &rest->elements, "%s", "second moments");
   for (size_t i = 0; i < rest->n; i++)
     {
       const QmPiece *piece = &rest->pieces[i];
@@ -207,29 +216,191 @@ append_rest (const QmPlan *plan, const QmSlab *slab, const Rest *rest)
     }
 }
 
+static void
+append_all (const QmPlan *plan,
+            const QmSlab *slab,
+            const QmSlabTensor *tensors,
+            size_t n)
+{
+  Rest rest = { .pieces = calloc (n + 1, sizeof *rest.pieces) };
+  int64_t end = 0;
+
+  if (rest.pieces == NULL)
+    {
+      qm_graph_fail (plan->graph, QM_STATUS_NO_MEMORY,
+                     "the host is out of memory");
+      return;
+    }
+  for (size_t i = 0; i < n; i++)
+    if (qm_tensor_is_hidden_matrix (plan, &tensors[i]))
+      {
+        const QmPiece piece = { tensors[i].begin, tensors[i].begin,
+                                tensors[i].n };
+
+        add_rest (&rest, end, tensors[i].begin);
+        end = tensors[i].begin + tensors[i].n;
+        append_matrix (plan, slab, &tensors[i], &piece);
+      }
+  add_rest (&rest, end, plan->slab);
+  append_rest (plan, slab, &rest);
+  free (rest.pieces);
+}
+
+static bool
+is_of_matrices (const QmUnits *units, size_t unit)
+{
+  return unit >= units->n_cut && unit < units->n_moving;
+}
+
+/* Where a tensor is; of none where another rank has it. */
+static QmPiece
+piece_of (const QmPlan *plan, const QmSlabTensor *tensor)
+{
+  return qm_units_piece (&plan->units, plan->units.of[tensor->owner],
+                         plan->parts, plan->part, tensor->begin,
+                         tensor->begin + tensor->n);
+}
+
+/* If it is one of this rank's. */
+static void
+append_own_matrix (const QmPlan *plan,
+                   const QmSlab *slab,
+                   const QmSlabTensor *tensor)
+{
+  const QmPiece piece = piece_of (plan, tensor);
+
+  if (!qm_tensor_is_hidden_matrix (plan, tensor))
+    qm_graph_fail (plan->graph, QM_STATUS_UNSUPPORTED,
+                   "%s is in one piece with a matrix, and cannot be divided",
+                   tensor->parameter->name);
+  else if (piece.n > 0)
+    append_matrix (plan, slab, tensor, &piece);
+}
+
+/* Unit by unit, so that what one rank updated goes to the others while it
+ * updates more.  Those that are cut anywhere are first: what they are of, such
+ * as embeddings, is large and soon updated, and goes while others are
+ * multiplied. */
+static void
+append_own (const QmPlan *plan,
+            const QmSlab *slab,
+            const QmSlabTensor *tensors,
+            size_t n)
+{
+  const QmUnits *units = &plan->units;
+  int64_t elements = 0, at = 0;
+  size_t next = 0;
+  QmValueId seconds;
+
+  for (size_t u = 0; u < units->n; u++)
+    if (!is_of_matrices (units, u))
+      elements += qm_update_own_piece (plan, u).n;
+  seconds = second_moments (plan, elements);
+  for (size_t u = 0; u < units->n; u++)
+    {
+      QmPiece piece = qm_update_own_piece (plan, u);
+
+      for (; next < n && units->of[tensors[next].owner] == (int32_t) u; next++)
+        if (is_of_matrices (units, u))
+          append_own_matrix (plan, slab, &tensors[next]);
+      if (!is_of_matrices (units, u))
+        {
+          qm_update_adam (plan, slab, &piece,
+                          qm_slab_part (plan, seconds, at, piece.n),
+                          qm_update_weights (plan, slab, u, &piece));
+          at += piece.n;
+        }
+      qm_update_gather (plan, slab, u);
+    }
+  qm_graph_append (plan->graph, QM_OP_EXCHANGED);
+}
+
 void
 qm_update_muon (const QmPlan *plan, const QmSlab *slab)
 {
   size_t n;
-  int64_t end = 0;
   QmSlabTensor *tensors = qm_slab_tensors (plan, &n);
-  Rest rest = { .pieces = calloc (n + 1, sizeof *rest.pieces) };
 
-  if (rest.pieces == NULL)
-    qm_graph_fail (plan->graph, QM_STATUS_NO_MEMORY,
-                   "the host is out of memory");
-  for (size_t i = 0; tensors != NULL && rest.pieces != NULL && i < n; i++)
-    if (qm_tensor_is_hidden_matrix (plan, &tensors[i]))
-      {
-        add_rest (&rest, end, tensors[i].begin);
-        end = tensors[i].begin + tensors[i].n;
-        append_matrix (plan, slab, &tensors[i]);
-      }
-  if (tensors != NULL && rest.pieces != NULL)
-    {
-      add_rest (&rest, end, plan->slab);
-      append_rest (plan, slab, &rest);
-    }
+  if (tensors != NULL && plan->parts > 1)
+    append_own (plan, slab, tensors, n);
+  else if (tensors != NULL)
+    append_all (plan, slab, tensors, n);
   free (tensors);
-  free (rest.pieces);
+}
+
+/* The nodes that update one matrix, and nothing else. */
+static QmGraph *
+update_of (const QmPlan *plan, const QmSlabTensor *tensor)
+{
+  const QmPiece piece = { 0, 0, tensor->n };
+  const int64_t states = QM_STATE_SIZE;
+  QmGraph *graph = qm_graph_new ();
+  QmPlan alone = *plan;
+  QmSlab slab = { .all_gradients = true, .all_weights = true };
+
+  if (graph == NULL)
+    return NULL;
+  alone.graph = graph;
+  alone.parts = 1;
+  graph->phase = QM_PHASE_UPDATE;
+  graph->state = qm_graph_value (graph, QM_ROLE_STATE, QM_TYPE_F32, 1, &states,
+                                 "%s", "state");
+  slab.gradients = qm_graph_value (graph, QM_ROLE_GRADIENT, QM_TYPE_F32, 1,
+                                   &tensor->n, "%s", "gradient");
+  slab.first = qm_graph_value (graph, QM_ROLE_MOMENT, QM_TYPE_F32, 1,
+                               &tensor->n, "%s", "momentum");
+  slab.weights = qm_graph_value (graph, QM_ROLE_PARAMETER, QM_TYPE_F32, 1,
+                                 &tensor->n, "%s", "weights");
+  slab.master = slab.weights;
+  append_matrix (&alone, &slab, tensor, &piece);
+  return graph;
+}
+
+static QmStatus
+make_room_for (const QmPlan *plan,
+               const QmSlabTensor *tensor,
+               QmMemory *memory,
+               QmError *error)
+{
+  QmGraph *graph = update_of (plan, tensor);
+  int64_t *place =
+      graph != NULL ? calloc (graph->n_values + 1, sizeof *place) : NULL;
+  uint64_t arena = 0, live = 0;
+  QmStatus status = place != NULL ? qm_graph_status (graph, error)
+                                  : qm_error_no_memory (error);
+
+  if (status == QM_OK)
+    status = qm_memory_arena (graph, place, &arena, &live, error);
+  if (arena > memory->activations)
+    memory->activations = arena;
+  if (live > memory->live)
+    memory->live = live;
+  free (place);
+  qm_graph_free (graph);
+  return status;
+}
+
+static bool
+has_shape_of (const QmSlabTensor *tensors, size_t n, const QmSlabTensor *tensor)
+{
+  for (size_t i = 0; i < n; i++)
+    if (tensors[i].rows == tensor->rows
+        && tensors[i].columns == tensor->columns)
+      return true;
+  return false;
+}
+
+QmStatus
+qm_plan_muon (QmPlan *plan, QmError *error)
+{
+  size_t n;
+  QmSlabTensor *tensors = qm_slab_tensors (plan, &n);
+  QmStatus status = qm_graph_status (plan->graph, error);
+
+  for (size_t i = 0; i < n && status == QM_OK; i++)
+    if (qm_tensor_is_hidden_matrix (plan, &tensors[i])
+        && !has_shape_of (tensors, i, &tensors[i]))
+      status = make_room_for (plan, &tensors[i], &plan->memory, error);
+  free (tensors);
+  return status;
 }

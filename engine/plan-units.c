@@ -3,7 +3,7 @@
 /* The part of a plan that says what of the parameters and what belongs to them
  * each rank has, and what of that its device. */
 
-#include "engine/plan.h"
+#include "engine/plan-update.h"
 
 #include <stdlib.h>
 
@@ -88,8 +88,16 @@ QmStatus
 qm_plan_units (QmPlan *plan, QmError *error)
 {
   QmUnitRules rules = make_rules (plan);
-  QmStatus status = qm_units_find (plan->graph, &rules, &plan->units, error);
+  double *costs = NULL;
+  QmStatus status = QM_OK;
 
+  if (plan->parts > 1 && plan->recipe.optimizer == QM_OPTIMIZER_MUON)
+    rules.whole = costs = qm_muon_costs (plan);
+  if (qm_graph_status (plan->graph, NULL) == QM_OK)
+    status = qm_units_find (plan->graph, &rules, &plan->units, error);
+  else
+    status = qm_graph_status (plan->graph, error);
+  free (costs);
   if (status != QM_OK)
     return status;
   plan->slab = plan->units.slab;

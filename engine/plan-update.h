@@ -40,6 +40,11 @@ QmSlabTensor *qm_slab_tensors (const QmPlan *plan, size_t *n);
 bool qm_tensor_is_hidden_matrix (const QmPlan *plan,
                                  const QmSlabTensor *tensor);
 
+/* By value, of owners of parameters: operations of the products that Muon makes
+ * for all of its matrices that are in it, which are those of one rank; 0 of all
+ * others.  To be freed; after a mistake, of which the graph knows, NULL. */
+double *qm_muon_costs (const QmPlan *plan);
+
 /* `n` elements of a slab. */
 QmValueId
 qm_slab_part (const QmPlan *plan, QmValueId slab, int64_t begin, int64_t n);

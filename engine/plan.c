@@ -388,6 +388,8 @@ plan_memory (QmPlan *plan, QmError *error)
   qm_plan_offload (plan);
   status = qm_memory_arena (plan->graph, plan->place, &memory->activations,
                             &memory->live, error);
+  if (status == QM_OK && plan->units.n_cut < plan->units.n_moving)
+    status = qm_plan_muon (plan, error);
   memory->total = memory->weights + memory->master + memory->gradients
                   + memory->optimizer + memory->activations + memory->other
                   + memory->workspace + memory->reserved;
@@ -411,88 +413,6 @@ qm_plan_memories (const QmPlan *plan,
       memories[i].reserved = reserve (plan, &targets[i]);
       memories[i].total = other + memories[i].workspace + memories[i].reserved;
     }
-}
-
-static bool
-optimizer_takes (const QmRecipe *recipe,
-                 QmSharding sharding,
-                 bool offload,
-                 int ranks)
-{
-  switch (recipe->optimizer)
-    {
-    case QM_OPTIMIZER_LAMB:
-      return !offload;
-    case QM_OPTIMIZER_MUON:
-      return !offload && (sharding == QM_SHARDING_NONE || ranks <= 1);
-    case QM_OPTIMIZER_ADAM:
-    case QM_OPTIMIZER_ADAMW:
-    default:
-      return true;
-    }
-}
-
-/* A teacher is whole on every GPU, and made of what is there. */
-static bool
-teacher_takes (QmSharding sharding, bool offload, int ranks)
-{
-  return !offload && (sharding == QM_SHARDING_NONE || ranks <= 1);
-}
-
-static QmStatus
-check_teacher (const QmModelConfig *config,
-               const QmRecipe *recipe,
-               const QmPlanOptions *options,
-               QmError *error)
-{
-  if (!qm_model_has_teacher (config))
-    return QM_OK;
-  if (recipe->ema_decay <= 0)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                         "ema_decay is missing: the teacher is the average of "
-                         "the weights");
-  if (!teacher_takes (options->sharding, options->offload, options->ranks))
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "a teacher is read whole in every pass, and its "
-                         "weights are neither divided between GPUs nor "
-                         "offloaded, as %s would",
-                         qm_sharding_name (options->sharding));
-  return QM_OK;
-}
-
-/* What cannot be done with it. */
-static QmStatus
-check_optimizer (const QmRecipe *recipe,
-                 const QmPlanOptions *options,
-                 QmError *error)
-{
-  const char *name = qm_optimizer_name (recipe->optimizer);
-
-  if (!optimizer_takes (recipe, options->sharding, options->offload,
-                        options->ranks))
-    return options->offload
-               ? qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                               "the update of a host is Adam's: states of "
-                               "%s cannot be offloaded, as %s would",
-                               name, qm_sharding_name (options->sharding))
-               : qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                               "%s updates whole matrices, which %s would "
-                               "divide between GPUs; without sharding, each "
-                               "GPU updates all of them",
-                               name, qm_sharding_name (options->sharding));
-  return QM_OK;
-}
-
-bool
-qm_plan_takes (const QmModelConfig *config,
-               const QmRecipe *recipe,
-               QmSharding sharding,
-               bool offload,
-               int ranks)
-{
-  return optimizer_takes (recipe, sharding, offload, ranks)
-         && (!qm_model_has_teacher (config)
-             || teacher_takes (sharding, offload, ranks));
 }
 
 /* A plan whose graph went through so many passes, and that has no places yet.
@@ -527,9 +447,7 @@ begin_plan (const QmModelConfig *config,
   if (options->offload && options->sharding == QM_SHARDING_NONE)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "offloading needs a variant of sharding");
-  status = check_optimizer (recipe, options, error);
-  if (status == QM_OK)
-    status = check_teacher (config, recipe, options, error);
+  status = qm_plan_check (config, recipe, options, error);
   if (status != QM_OK)
     return status;
   if (options->rank < 0 || options->rank >= ranks

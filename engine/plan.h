@@ -196,12 +196,20 @@ size_t qm_plan_passes (const QmPlanOptions *options,
 #define QM_LOSS_ROWS_ALL INT64_MAX
 
 /* Whether states of a recipe's optimizer can be there: hosts have Adam and
- * AdamW alone, Muon needs whole matrices, and a teacher whole weights. */
+ * AdamW alone, Muon needs whole matrices, which ranks can deal out where they
+ * share no weights, and a teacher whole weights. */
 bool qm_plan_takes (const QmModelConfig *config,
                     const QmRecipe *recipe,
                     QmSharding sharding,
                     bool offload,
                     int ranks);
+
+/* The same, and otherwise a sentence why with QM_STATUS_UNSUPPORTED, or
+ * _INVALID where the recipe lacks what a teacher is made by (plan-takes.c). */
+QmStatus qm_plan_check (const QmModelConfig *config,
+                        const QmRecipe *recipe,
+                        const QmPlanOptions *options,
+                        QmError *error);
 
 /* Plans a recipe that was applied to its configuration; QM_STATUS_UNSUPPORTED
  * for what qm_plan_takes() or qm_plan_runs_on() refuses. */
@@ -353,6 +361,10 @@ QmStatus qm_plan_update (QmPlan *plan, QmError *error);
 
 /* Says in `memory` what a rank has of what is sharded (plan-units.c). */
 void qm_plan_sharded (QmPlan *plan);
+
+/* Has `memory` take any of Muon's matrices: which ranks have the largest is not
+ * asked, so that all of them need as much (plan-muon.c). */
+QmStatus qm_plan_muon (QmPlan *plan, QmError *error);
 
 /* What the host updates, and the memory of it all (plan-offload.c). */
 QmStatus qm_plan_host_parts (QmPlan *plan, QmError *error);

@@ -3,6 +3,7 @@
 #include "engine/units.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int64_t
 rounded (int64_t elements)
@@ -22,14 +23,19 @@ is_owner (const QmGraph *graph, size_t value, QmRole role)
 typedef enum Group
 {
   GROUP_MOVES,
+  GROUP_WHOLE, /* what moves, in parts that it is whole in */
   GROUP_SMALL, /* what stays */
   GROUP_OTHER, /* what stays, of another type */
   N_GROUPS
 } Group;
 
 static Group
-group_of (const QmUnitRules *rules, const QmValue *parameter)
+group_of (const QmUnitRules *rules, const QmGraph *graph, size_t value)
 {
+  const QmValue *parameter = &graph->values[value];
+
+  if (rules->whole != NULL && rules->whole[value] > 0)
+    return GROUP_WHOLE;
   if (!rules->apart)
     return GROUP_MOVES;
   if (parameter->tensor.type != rules->type)
@@ -102,9 +108,111 @@ place_group (Cut *cut)
 {
   for (size_t i = 0; i < cut->graph->n_values; i++)
     if (is_owner (cut->graph, i, QM_ROLE_PARAMETER)
-        && group_of (cut->rules, &cut->graph->values[i]) == cut->group)
+        && group_of (cut->rules, cut->graph, i) == cut->group)
       add_to_unit (cut, i);
   close_unit (cut);
+}
+
+/* A parameter that has to be whole. */
+typedef struct Card
+{
+  double cost;
+  int64_t elements; /* with the gap after them */
+  QmValueId value;
+} Card;
+
+static int
+by_cost (const void *a, const void *b)
+{
+  const Card *x = a, *y = b;
+
+  if (x->cost != y->cost)
+    return x->cost < y->cost ? 1 : -1;
+  if (x->elements != y->elements)
+    return x->elements < y->elements ? 1 : -1;
+  return x->value < y->value ? -1 : 1;
+}
+
+static size_t
+sort_cards (const Cut *cut, Card *cards)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < cut->graph->n_values; i++)
+    if (is_owner (cut->graph, i, QM_ROLE_PARAMETER)
+        && group_of (cut->rules, cut->graph, i) == GROUP_WHOLE)
+      cards[n++] =
+          (Card){ cut->rules->whole[i], rounded (cut->graph->values[i].room),
+                  (QmValueId) i };
+  qsort (cards, n, sizeof *cards, by_cost);
+  return n;
+}
+
+/* Elements of each part, of `part` before, where the first get one more. */
+static int64_t
+part_after (int64_t part, const Card *cards, size_t n, const int64_t *filled)
+{
+  for (size_t i = 0; i < n; i++)
+    if (filled[i] + cards[i].elements > part)
+      part = filled[i] + cards[i].elements;
+  return part;
+}
+
+/* As many rounds as a unit takes; returns how many cards those are.  Until its
+ * parts are known, places are those in them. */
+static size_t
+deal_unit (Cut *cut, const Card *cards, size_t n, int64_t *filled)
+{
+  const size_t parts = (size_t) cut->rules->parts;
+  QmUnits *units = cut->units;
+  QmUnit *unit = &units->list[units->n];
+  int64_t part = 0;
+  size_t dealt = 0;
+
+  memset (filled, 0, parts * sizeof *filled);
+  while (dealt < n)
+    {
+      size_t round = n - dealt < parts ? n - dealt : parts;
+      int64_t after = part_after (part, cards + dealt, round, filled);
+
+      if (dealt > 0 && after * (int64_t) parts > cut->rules->elements)
+        break;
+      part = after;
+      for (size_t i = 0; i < round; i++, dealt++)
+        {
+          units->place[cards[dealt].value] = filled[i];
+          filled[i] += cards[dealt].elements;
+        }
+    }
+  for (size_t i = 0; i < parts; i++)
+    unit->gaps = unit->gaps || filled[i] < part;
+  unit->begin = units->slab;
+  for (size_t i = 0; i < dealt; i++)
+    {
+      units->place[cards[i].value] +=
+          unit->begin + (int64_t) (i % parts) * part;
+      units->of[cards[i].value] = (int32_t) units->n;
+    }
+  units->slab += part * (int64_t) parts;
+  unit->used = unit->end = units->slab;
+  units->n++;
+  return dealt;
+}
+
+static QmStatus
+place_whole (Cut *cut, QmError *error)
+{
+  Card *cards = malloc ((cut->graph->n_values + 1) * sizeof *cards);
+  int64_t *filled = malloc ((size_t) cut->rules->parts * sizeof *filled);
+  size_t n = 0, dealt = 0;
+
+  if (cards != NULL && filled != NULL)
+    n = sort_cards (cut, cards);
+  while (dealt < n)
+    dealt += deal_unit (cut, cards + dealt, n - dealt, filled);
+  free (cards);
+  free (filled);
+  return cards != NULL && filled != NULL ? QM_OK : qm_error_no_memory (error);
 }
 
 /* Gradients were declared in the order of the parameters that they belong to.
@@ -132,6 +240,7 @@ qm_units_find (const QmGraph *graph,
 {
   size_t n = graph->n_values + 1;
   Cut cut = { .graph = graph, .rules = rules, .units = units };
+  QmStatus status = QM_OK;
 
   *units = (QmUnits){
     .place = calloc (n, sizeof *units->place),
@@ -148,8 +257,18 @@ qm_units_find (const QmGraph *graph,
     units->of[i] = QM_NO_UNIT;
   for (cut.group = GROUP_MOVES; cut.group < N_GROUPS; cut.group++)
     {
-      place_group (&cut);
+      if (cut.group != GROUP_WHOLE)
+        place_group (&cut);
+      else if (rules->whole != NULL)
+        status = place_whole (&cut, error);
+      if (status != QM_OK)
+        {
+          qm_units_clear (units);
+          return status;
+        }
       if (cut.group == GROUP_MOVES)
+        units->n_cut = units->n;
+      if (cut.group <= GROUP_WHOLE)
         units->n_moving = units->n;
     }
   units->n_fetched = rules->weights ? units->n_moving : 0;

@@ -6,7 +6,18 @@
  * Ranks can share what belongs to the parameters: each unit is as many equal
  * parts as there are ranks, and rank r has the r-th of each.  All that it has
  * is in one piece, part behind part: element i of its part of a unit is element
- * begin / parts + i of what it has. */
+ * begin / parts + i of what it has.
+ *
+ * Where one part ends is chance, unless an optimizer needs parameters whole.
+ * These are dealt to the parts like cards, the costliest first, and each round
+ * begins with part 0: matrices of one shape, of which a model has one or more a
+ * layer, so come to all parts alike, and no part has more than part 0 has, nor
+ * less than that without the costliest of all.  Dealing by what lies lowest so
+ * far would be closer by less than one matrix, and another part would have most
+ * in each model.  By cost and not by bytes, because ranks wait for the slowest,
+ * while what bytes differ by within a round is a gap in the slab of each.  So is
+ * what a last round lacks: where there are more ranks than matrices, all have
+ * room for as many as there are ranks. */
 
 #ifndef QM_ENGINE_UNITS_H
 #define QM_ENGINE_UNITS_H
@@ -22,6 +33,7 @@
 typedef struct QmUnit
 {
   int64_t begin, used, end;
+  bool gaps; /* nor at the ends of some parts */
 } QmUnit;
 
 /* The unit that something is in, by owner. */
@@ -35,7 +47,9 @@ typedef struct QmUnits
   size_t n_values;
   QmUnit *list; /* all of the slab; none where nothing moves */
   size_t n;
-  size_t n_moving;  /* the first of them; behind are weights that stay */
+  size_t n_cut;     /* the first of them, whose parts end anywhere */
+  size_t n_moving;  /* those and what is of whole parameters; behind are weights
+                       that stay */
   size_t n_fetched; /* whose weights are fetched for what reads them: those that
                        move, or none */
   size_t n_sent;    /* whose gradients leave with every pass: all or none */
@@ -49,11 +63,14 @@ typedef struct QmUnitRules
   bool gradients, weights; /* which move with every pass */
   bool blocks; /* one unit for each block, and for what is before, between and
                   after blocks; else by size */
-  int64_t elements;  /* of a unit at most, where it is of several parameters */
-  int parts;         /* that each can be divided into, from 1 on */
-  bool apart;        /* weights that stay are behind all others, by type: */
-  int64_t threshold; /* those of fewer elements */
-  QmType type;       /* and those of another type */
+  int64_t elements; /* of a unit at most, where it is of several parameters */
+  int parts;        /* that each can be divided into, from 1 on */
+  const double *whole; /* by value, of owners of parameters: what updating those
+                          costs that have to be with one part, in any unit, and
+                          0 of all others; NULL: there are none */
+  bool apart;          /* weights that stay are behind all others, by type: */
+  int64_t threshold;   /* those of fewer elements */
+  QmType type;         /* and those of another type */
 } QmUnitRules;
 
 /* Places parameters and gradients in the slab, and cuts it. */

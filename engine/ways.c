@@ -144,15 +144,16 @@ qm_way_shorten (const QmModelConfig *config,
 }
 
 /* What was planned of a way, for PLANNED_RANKS: more of them have smaller parts
- * of what they divide, and do less of its update. */
+ * of what they divide, and do less of its update.  Where matrices are dealt to
+ * ranks parts are not equal, and each number of them is planned for itself. */
 #define PLANNED_RANKS 2
 
 typedef struct Planned
 {
-  QmPlanOptions options;
-  bool impossible;   /* it cannot be planned */
-  QmMemory *memory;  /* by target */
-  uint64_t host_own; /* of the host's, what each has for itself */
+  QmPlanOptions options; /* with the ranks that it was planned for */
+  bool impossible;       /* it cannot be planned */
+  QmMemory *memory;      /* by target */
+  uint64_t host_own;     /* of the host's, what each has for itself */
   QmWork *work;
 } Planned;
 
@@ -219,12 +220,23 @@ qm_way_plans_free (QmWayPlans *plans)
   free (plans);
 }
 
-static bool
-is_same_way (const QmPlanOptions *a, const QmPlanOptions *b)
+static int
+ranks_to_plan (const QmWayPlans *plans, const QmPlanOptions *options)
 {
-  return a->micro_batch == b->micro_batch && a->sharding == b->sharding
-         && a->offload == b->offload && a->checkpoint == b->checkpoint
-         && a->methods == b->methods;
+  return plans->recipe->optimizer == QM_OPTIMIZER_MUON
+                 && options->sharding != QM_SHARDING_NONE
+             ? options->ranks
+             : PLANNED_RANKS;
+}
+
+static bool
+is_planned (const QmPlanOptions *planned, const QmPlanOptions *asked, int ranks)
+{
+  return planned->micro_batch == asked->micro_batch
+         && planned->sharding == asked->sharding
+         && planned->offload == asked->offload
+         && planned->checkpoint == asked->checkpoint
+         && planned->methods == asked->methods && planned->ranks == ranks;
 }
 
 /* Plans it for the first target: others differ in what they need alone. */
@@ -278,7 +290,7 @@ add_planned (QmWayPlans *plans,
     }
   planned->options = *options;
   planned->options.target = plans->targets[0];
-  planned->options.ranks = PLANNED_RANKS;
+  planned->options.ranks = ranks_to_plan (plans, options);
   status = plan_way (plans, planned, error);
   if (status != QM_OK)
     free_planned (planned);
@@ -287,11 +299,12 @@ add_planned (QmWayPlans *plans,
   return status;
 }
 
-/* Of so many bytes that PLANNED_RANKS divide, what each of `ranks` has. */
+/* Of so many bytes that each of `planned` ranks has, what each of `ranks` has.
+ */
 static uint64_t
-share_of_rank (uint64_t bytes, int ranks)
+share_of_rank (uint64_t bytes, int planned, int ranks)
 {
-  return (bytes * PLANNED_RANKS + (uint64_t) ranks - 1) / (uint64_t) ranks;
+  return (bytes * (uint64_t) planned + (uint64_t) ranks - 1) / (uint64_t) ranks;
 }
 
 /* What each of so many ranks needs. */
@@ -299,6 +312,7 @@ static QmMemory
 memory_of (const Planned *planned, size_t target, int ranks)
 {
   QmMemory memory = planned->memory[target];
+  int before = planned->options.ranks;
   uint64_t *const divided[] = { &memory.weights, &memory.master,
                                 &memory.gradients, &memory.optimizer };
   const bool is[] = { qm_sharding_weights (planned->options.sharding), true,
@@ -311,11 +325,11 @@ memory_of (const Planned *planned, size_t target, int ranks)
       {
         uint64_t whole = *divided[i];
 
-        *divided[i] = share_of_rank (whole, ranks);
+        *divided[i] = share_of_rank (whole, before, ranks);
         memory.total -= whole - *divided[i];
       }
   if (memory.host > 0)
-    memory.host = share_of_rank (memory.host - planned->host_own, ranks)
+    memory.host = share_of_rank (memory.host - planned->host_own, before, ranks)
                   + planned->host_own;
   return memory;
 }
@@ -325,7 +339,7 @@ static QmWork
 work_of (const QmWork *planned, int ranks, double passes, QmWorkRow *rows)
 {
   QmWork work = *planned;
-  double share = (double) PLANNED_RANKS / ranks;
+  double share = (double) planned->ranks / ranks;
 
   memcpy (rows, planned->rows, planned->n * sizeof *rows);
   work.rows = rows;
@@ -366,7 +380,8 @@ qm_way_plans_find (QmWayPlans *plans,
 
   memset (found, 0, sizeof *found);
   for (size_t i = 0; i < plans->n && planned == NULL; i++)
-    if (is_same_way (&plans->list[i]->options, options))
+    if (is_planned (&plans->list[i]->options, options,
+                    ranks_to_plan (plans, options)))
       planned = plans->list[i];
   if (planned == NULL)
     status = add_planned (plans, options, &planned, error);

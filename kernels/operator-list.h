@@ -701,9 +701,10 @@ typedef enum QmOp
   QM_OP_MUON_POLYNOMIAL,
 
   /* master -= value x weight_decay x master, then master -= value x scale x x,
-   * unless a gradient was not finite; `value` is a learning rate.
-   * in: 0 state, 1 x [n], dense
-   * out: 0 master f32 [n], in and out, 1 [w [n]] */
+   * unless a gradient was not finite; `value` is the learning rate while that
+   * of the state is `cap`, of which it is always the same multiple; cap 0:
+   * always. in: 0 state, 1 x [n], dense out: 0 master f32 [n], in and out, 1 [w
+   * [n]] */
   QM_OP_MUON_UPDATE,
 
   /* An average of weights over updates that falls off with them: average =

@@ -147,9 +147,12 @@ qm_cpu_muon_update (QmThreads *threads, const QmOpCall *call)
   const QmAttributes *attributes = &call->attributes;
   const float *state = call->inputs[0].data;
   int64_t n = call->outputs[0].shape[0];
+  float follows = attributes->cap > 0
+                      ? state[QM_STATE_LEARNING_RATE] / (float) attributes->cap
+                      : 1;
   Update update = {
-    .decay = (float) (attributes->value * attributes->weight_decay),
-    .step = (float) (attributes->value * attributes->scale),
+    .decay = follows * (float) (attributes->value * attributes->weight_decay),
+    .step = follows * (float) (attributes->value * attributes->scale),
     .x = &call->inputs[1],
     .master = call->outputs[0].data,
     .w = &call->outputs[1],

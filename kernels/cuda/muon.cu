@@ -121,6 +121,7 @@ struct Update
   struct Step
   {
     bool finite;
+    float follows;
   };
 
   const float *state;
@@ -128,12 +129,13 @@ struct Update
   float *master;
   QmArray w;
   int64_t n;
-  float decay, size;
+  float decay, size, cap;
 
   __device__ __forceinline__ Step
   begin () const
   {
-    return { state[QM_STATE_NOT_FINITE] == 0 };
+    return { state[QM_STATE_NOT_FINITE] == 0,
+             cap > 0 ? state[QM_STATE_LEARNING_RATE] / cap : 1 };
   }
 
   template <int N>
@@ -149,8 +151,8 @@ struct Update
 #pragma unroll
     for (int j = 0; j < N; j++)
       {
-        weights[j] -= decay * weights[j];
-        weights[j] -= size * values[j];
+        weights[j] -= step.follows * decay * weights[j];
+        weights[j] -= step.follows * size * values[j];
       }
     qm_store_as<float, N> (master, i, weights);
     if (w)
@@ -226,6 +228,7 @@ qm_cuda_muon_update (QmCudaContext *context,
     .n = call->outputs[0].shape[0],
     .decay = (float) (attributes.value * attributes.weight_decay),
     .size = (float) (attributes.value * attributes.scale),
+    .cap = (float) attributes.cap,
   };
 
   return qm_update_elements (context, stream, call, update, error);

@@ -175,8 +175,8 @@ static const Refused refused[] = {
     "norm_type: 'ada_norm' is not supported" },
   { OLDER "}", QM_STATUS_INVALID, 1, 1,
     "norm_type: is missing, and Transformer2DModel's default" },
-  { "{\n \"_class_name\": \"UNet2DModel\"}", QM_STATUS_INVALID, 1, 1,
-    "model_type: is missing" },
+  { "{\n \"_class_name\": \"UNet2DModel\"}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "_class_name: 'UNet2DModel' is not supported; DiTTransformer2DModel and" },
 };
 
 int

@@ -2,7 +2,8 @@
 
 /* FLOPs and parameters of small models, counted by hand and by Transformers
  * 5.23 (parameters).  torch.utils.flop_counter counts the same products, and
- * the whole of attention, in the models of tests/golden. */
+ * the whole of attention, in the models of tests/golden; of those of the catalog
+ * tests/data/count-torch.py counts it again. */
 
 #include "data/catalog.h"
 #include "data/flops.h"
@@ -367,9 +368,11 @@ test_towers (void)
   "\"text_config\": {\"hidden_size\": 20, \"num_hidden_layers\": 3,"   \
   "\"num_attention_heads\": 2, \"intermediate_size\": 30,"             \
   "\"vocab_size\": 67, \"max_position_embeddings\": 12"
-  check_counts (
-      "clip", "{\"model_type\": \"clip\", \"projection_dim\": 14, " TOWERS "}}",
-      RECIPE ("\"image_size\": 14"), 446456 + 2 * 14 - 3 * 2 * 144 * 20, 21739);
+  check_counts ("clip",
+                "{\"model_type\": \"clip\", \"projection_dim\": 14, " TOWERS
+                ", \"eos_token_id\": 66}}",
+                RECIPE ("\"image_size\": 14"),
+                446456 + 2 * 14 - 3 * 2 * 144 * 20, 21739);
   check_counts ("siglip",
                 "{\"model_type\": \"siglip\", " TOWERS
                 ", \"projection_size\": 24}}",
@@ -538,11 +541,11 @@ test_no_overflow (void)
       "{\"model_type\": \"gpt_neox\", \"hidden_size\": 131072,"
       "\"num_hidden_layers\": 4096, \"num_attention_heads\": 4096,"
       "\"intermediate_size\": 1048576, \"vocab_size\": 16777216}",
-      RECIPE ("\"sequence_length\": 1"),
+      RECIPE ("\"sequence_length\": 2"),
       4096.0
-              * (2 * (4 * 131072.0 * 131072.0 + 2 * 131072.0 * 1048576.0)
-                 + 2 * 131072.0)
-          + 2 * 131072.0 * 16777216.0,
+              * (4 * (4 * 131072.0 * 131072.0 + 2 * 131072.0 * 1048576.0)
+                 + 8 * 131072.0)
+          + 4 * 131072.0 * 16777216.0,
       INT64_C (4096)
               * (4 * (INT64_C (131072) * 131072 + 131072)
                  + 2 * INT64_C (131072) * 1048576 + 1048576 + 131072

@@ -47,6 +47,7 @@ typedef struct Training
   Tensor *tensors;
   size_t n;
   double factor, worst;
+  double schedule;      /* of all rates, in the step in hand */
   double off, rounding; /* squares of norms, of all that Muon updates */
 } Training;
 
@@ -218,6 +219,7 @@ update_matrix (const Training *training, Tensor *t)
   double *x = calloc (t->n, sizeof *x), scale;
   double *rounded = calloc (t->n, sizeof *rounded);
   double rows = (double) t->rows, columns = (double) t->columns;
+  double rate = training->schedule * MUON_RATE;
 
   for (size_t i = 0; i < t->n; i++)
     {
@@ -234,9 +236,8 @@ update_matrix (const Training *training, Tensor *t)
   t->rounding = 0;
   for (size_t i = 0; i < t->n; i++)
     {
-      t->w[i] =
-          t->w[i] * (1 - MUON_RATE * MUON_DECAY) - MUON_RATE * scale * x[i];
-      t->rounding += squared (MUON_RATE * scale * (x[i] - rounded[i]));
+      t->w[i] = t->w[i] * (1 - rate * MUON_DECAY) - rate * scale * x[i];
+      t->rounding += squared (rate * scale * (x[i] - rounded[i]));
     }
   t->rounding = sqrt (t->rounding);
   free (x);
@@ -264,7 +265,7 @@ update_adam (const Training *training, Tensor *t, int step, bool lamb)
   if (lamb && weights > 0 && all > 0)
     trust = sqrt (weights / all);
   for (size_t i = 0; i < t->n; i++)
-    t->w[i] -= RATE * trust * u[i];
+    t->w[i] -= training->schedule * RATE * trust * u[i];
   free (u);
 }
 
@@ -376,6 +377,11 @@ train (Training *training)
       training->tensors[i].w[j] = training->tensors[i].read[j];
   for (int step = 1; step <= STEPS; step++)
     {
+      training->schedule = 1.25 - 0.25 * step;
+      CHECK_INT (
+          qm_executor_write_state (training->executor, QM_STATE_LEARNING_RATE,
+                                   (float) (training->schedule * RATE), NULL),
+          QM_OK);
       CHECK_INT (qm_executor_random_batch (training->executor, NULL), QM_OK);
       CHECK_INT (qm_executor_pass (training->executor, true, NULL), QM_OK);
       read_tensors (training, true);
@@ -498,7 +504,7 @@ test_refusals (const char *folder)
 
       check_refusal (&config, QM_OPTIMIZER_LAMB, &options, false, "");
       check_refusal (&config, QM_OPTIMIZER_MUON, &options,
-                     i != QM_SHARDING_NONE, "whole matrices");
+                     i > QM_SHARDING_ZERO_2, "whole matrices");
       options.ranks = 1;
       check_refusal (&config, QM_OPTIMIZER_MUON, &options, false, "");
       options.offload = true;

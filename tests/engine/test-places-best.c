@@ -34,6 +34,7 @@ static const int numbers[] = { 1, 2, 4, 8 };
 /* All of a model. */
 typedef struct All
 {
+  QmRecipe recipe;
   QmPlacesOptions options;
   QmSearchConfig ways[QM_SEARCH_MOST];
   size_t n_ways;
@@ -78,16 +79,18 @@ takes (const All *all, size_t way, int gpus)
 }
 
 static All *
-all_of (const char *model_id, const char *level)
+all_of (const char *model_id, const char *level, QmOptimizer optimizer)
 {
   const QmModel *model = qm_catalog_model (catalog, model_id);
   All *all = calloc (1, sizeof *all);
   QmSearchConfig list[QM_SEARCH_MOST];
   size_t n = qm_search_configurations (QM_SEARCH_ALL, 2, list);
 
+  all->recipe = model->recipe;
+  all->recipe.optimizer = optimizer;
   all->options = (QmPlacesOptions){
     .config = &model->config,
-    .recipe = &model->recipe,
+    .recipe = &all->recipe,
     .calibration = &calibration,
     .level = qm_calibration_level (&calibration, level),
   };
@@ -103,7 +106,7 @@ all_of (const char *model_id, const char *level)
         const QmPlanOptions options = options_of (all, i, j, 1);
 
         /* Others are too large for any memory. */
-        if (qm_plan_new (&model->config, &model->recipe, &options,
+        if (qm_plan_new (&model->config, &all->recipe, &options,
                          &all->plans[i][j], NULL)
             != QM_OK)
           continue;
@@ -112,7 +115,7 @@ all_of (const char *model_id, const char *level)
         CHECK_INT (qm_work_new (all->plans[i][j], &all->work[i][j], NULL),
                    QM_OK);
       }
-  CHECK_INT (qm_way_plans_new (&model->config, &model->recipe, all->targets,
+  CHECK_INT (qm_way_plans_new (&model->config, &all->recipe, all->targets,
                                N_ARCHITECTURES, &all->ranked, NULL),
              QM_OK);
   return all;
@@ -271,11 +274,11 @@ check_place (All *all, QmPlaces *places, const QmGpu *gpu, int n)
 }
 
 static void
-check_model (const char *model, const char *level)
+check_model (const char *model, const char *level, QmOptimizer optimizer)
 {
   size_t n, found = 0;
   const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
-  All *all = all_of (model, level);
+  All *all = all_of (model, level, optimizer);
   QmPlaces *places = NULL;
 
   CHECK_INT (qm_places_new (&all->options, architectures, N_ARCHITECTURES,
@@ -299,11 +302,12 @@ main (void)
   snprintf (path, sizeof path, "%s/calibration.csv", folder);
   CHECK_INT (qm_catalog_load (folder, NULL, &catalog, &error), QM_OK);
   CHECK_INT (qm_calibration_load (path, &calibration, &error), QM_OK);
-  check_model ("pythia-6.9b", "tuned");
-  check_model ("pythia-6.9b", "eager");
-  check_model ("pythia-1b", "tuned");
-  check_model ("mamba-2.8b", "tuned");
-  check_model ("gpt2-124m", "eager");
+  check_model ("pythia-6.9b", "tuned", QM_OPTIMIZER_ADAMW);
+  check_model ("pythia-6.9b", "eager", QM_OPTIMIZER_ADAMW);
+  check_model ("pythia-1b", "tuned", QM_OPTIMIZER_ADAMW);
+  check_model ("mamba-2.8b", "tuned", QM_OPTIMIZER_ADAMW);
+  check_model ("gpt2-124m", "eager", QM_OPTIMIZER_ADAMW);
+  check_model ("pythia-1b", "tuned", QM_OPTIMIZER_MUON);
   qm_catalog_free (catalog);
   return check_report ();
 }

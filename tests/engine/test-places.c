@@ -235,6 +235,41 @@ test_divided_states (void)
   qm_places_free (places);
 }
 
+/* Ranks do not share matrices in equal parts, and more of them are not planned
+ * from fewer: what is found is what such a plan says, and the update of each of
+ * its GPUs takes less, as long as there are matrices enough. */
+static void
+test_owners (void)
+{
+  QmPlacesOptions options = options_of ("pythia-1b", "tuned");
+  QmRecipe recipe = *options.recipe;
+  QmPlaces *places;
+  double before = INFINITY;
+
+  recipe.optimizer = QM_OPTIMIZER_MUON;
+  options.recipe = &recipe;
+  places = places_of (&options);
+  for (int n = 2; n <= 8; n++)
+    {
+      QmPlaceFound found;
+      QmPlan *plan = NULL;
+
+      CHECK_INT (look (places, "h100-80gb-sxm", n, 17, &found), QM_OK);
+      CHECK (found.fits && !found.options.offload);
+      CHECK (found.options.sharding == QM_SHARDING_ZERO_1
+             || found.options.sharding == QM_SHARDING_ZERO_2);
+      CHECK_INT (qm_plan_new (options.config, &recipe, &found.options, &plan,
+                              NULL),
+                 QM_OK);
+      if (plan != NULL)
+        CHECK_INT (found.memory.total, plan->memory.total);
+      CHECK (found.prediction.update < before);
+      before = found.prediction.update;
+      qm_plan_free (plan);
+    }
+  qm_places_free (places);
+}
+
 /* --micro-batch, --checkpoint and --host-memory. */
 static void
 test_limits (void)
@@ -307,6 +342,7 @@ main (void)
   test_order ();
   test_which_way ();
   test_divided_states ();
+  test_owners ();
   test_limits ();
   test_refusals ();
   qm_catalog_free (catalog);

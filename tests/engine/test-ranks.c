@@ -535,6 +535,19 @@ try (Setting *setting,
   clear (outcomes, setting->options.ranks);
 }
 
+/* What the first rank has after a training, to hold others against. */
+static void
+run_first (Setting *setting, Outcome *first)
+{
+  Outcome outcomes[IN_RANKS_MAX];
+
+  name_case (setting);
+  run (setting, outcomes);
+  *first = outcomes[0];
+  outcomes[0] = (Outcome){ .weights = NULL };
+  clear (outcomes, setting->options.ranks);
+}
+
 /* One rank that makes all passes. */
 static void
 try_alone (Setting setting, Outcome *outcome)
@@ -605,9 +618,24 @@ test_setting (Setting *setting)
   clear (&sent, 1);
 }
 
+/* Ranks tell pairs from those of each other, and a pass of one rank alone does
+ * not from those of others: tests/engine/test-pairs.c. */
+static bool
+is_of_pairs (const QmModelConfig *config)
+{
+  return qm_family_info (config->family)->objective == QM_OBJECTIVE_PAIRS;
+}
+
+/* Whether an optimizer can be divided in a way: Muon needs whole matrices. */
+static bool
+is_way_of (QmOptimizer optimizer, QmSharding sharding)
+{
+  return optimizer != QM_OPTIMIZER_MUON || sharding <= QM_SHARDING_ZERO_2;
+}
+
 /* The ways that other optimizers can be divided in.  The norms of LAMB are sums
- * over ranks, and Muon is every rank's own; GPUs iterate in bf16, where sums in
- * another order may round otherwise. */
+ * over ranks; Muon is every rank's own, or its owner's of each matrix.  GPUs
+ * iterate in bf16, where sums in another order may round otherwise. */
 static void
 test_optimizer (const char *folder,
                 const RanksPlace *place,
@@ -620,7 +648,7 @@ test_optimizer (const char *folder,
   if (optimizer == QM_OPTIMIZER_MUON && place->target.kind == QM_DEVICE_CUDA)
     sums = (Tolerance){ 1e-4, 1e-3, 1e-3, 0.1 * STEPS * RATE };
   read_config (folder, model, &config);
-  if (qm_model_has_teacher (&config))
+  if (qm_model_has_teacher (&config) || is_of_pairs (&config))
     return;
   for (int i = 0; i < 3; i++)
     {
@@ -640,18 +668,47 @@ test_optimizer (const char *folder,
       const Wanted wanted = begin (&setting, &sums, alone);
 
       for (int j = 0; j < QM_N_SHARDINGS; j++)
-        if (optimizer == QM_OPTIMIZER_LAMB || j == QM_SHARDING_NONE)
+        if (is_way_of (optimizer, (QmSharding) j))
           try (&setting, (QmSharding) j, false, &wanted, NULL);
       clear (alone, 2);
     }
 }
 
-/* Ranks tell pairs from those of each other, and a pass of one rank alone does
- * not from those of others: tests/engine/test-pairs.c. */
-static bool
-is_of_pairs (const QmModelConfig *config)
+/* The owner of a matrix does to it what each rank does without owners, to the
+ * last bit but for the norm that clips, and all of it does the same twice. */
+static void
+test_owners (const char *folder, const RanksPlace *place, const char *model)
 {
-  return qm_family_info (config->family)->objective == QM_OBJECTIVE_PAIRS;
+  static const Tolerance exact = { 0, 0, 0, 0 };
+  QmModelConfig config = { 0 };
+
+  read_config (folder, model, &config);
+  if (qm_model_has_teacher (&config) || is_of_pairs (&config))
+    return;
+  for (int i = 0; i < 3; i++)
+    for (int clips = 0; clips < 2; clips++)
+      {
+        Setting setting = { .place = place,
+                            .model = model,
+                            .config = &config,
+                            .precision = QM_PRECISION_FP32,
+                            .passes = 1 + i % 2,
+                            .max_norm = clips * 0.5,
+                            .optimizer = QM_OPTIMIZER_MUON,
+                            .options = { .target = place->target,
+                                         .deterministic = true,
+                                         .micro_batch = MICRO_BATCH,
+                                         .ranks = in_ranks_some (place, 2 + i),
+                                         .bucket = BUCKET } };
+        Outcome first[1];
+
+        setting.options.sharding =
+            clips ? QM_SHARDING_ZERO_1 : QM_SHARDING_NONE;
+        run_first (&setting, first);
+        try (&setting, QM_SHARDING_ZERO_1, false, &(Wanted){ first, &exact },
+             NULL);
+        clear (first, 1);
+      }
 }
 
 static void
@@ -693,6 +750,7 @@ test_optimizers (const char *folder, const RanksPlace *place, const char *model)
 {
   for (int i = QM_OPTIMIZER_LAMB; i < QM_N_OPTIMIZERS; i++)
     test_optimizer (folder, place, model, (QmOptimizer) i);
+  test_owners (folder, place, model);
 }
 
 static void

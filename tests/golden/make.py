@@ -281,7 +281,8 @@ def koleo(x):
 
 
 class DinoPair(torch.nn.Module):
-    """A student, and a teacher with the same weights, as a training begins;
+    """A student, and a teacher with the same weights, as a training begins,
+    unless another is told_by;
     the losses of dinov2/train/ssl_meta_arch.py.  Crops are beside each other by
     images, not images by crops; of the first of an image, the patches with the
     least noise are hidden."""
@@ -290,6 +291,7 @@ class DinoPair(torch.nn.Module):
         super().__init__()
         self.config, self.name = config, name
         setattr(self, name, model_class(config))
+        self.told_by = [self]
         self.dino_head = DinoHead(config, config.head_bottleneck_dim,
                                   config.head_n_prototypes)
         self.patches = getattr(config, "ibot_head_n_prototypes", 0) > 0
@@ -320,12 +322,13 @@ class DinoPair(torch.nn.Module):
     def forward(self, pixel_values, local_pixel_values, noise=None):
         n, temperature = self.config.local_crops_number, self.config.teacher_temp
         masked, mask = self.mask(noise) if self.patches else (0, None)
+        teacher, = self.told_by
         with torch.no_grad():
-            tokens = self.tokens(pixel_values)
-            told = shares(self.cosines(tokens, 2).flatten(0, 1),
+            tokens = teacher.tokens(pixel_values)
+            told = shares(teacher.cosines(tokens, 2).flatten(0, 1),
                           temperature).unflatten(0, (-1, 2))
             if self.patches:
-                patches = shares(self.hidden(tokens, mask), temperature)
+                patches = shares(teacher.hidden(tokens, mask), temperature)
         tokens = self.tokens(pixel_values, mask)
         seen = torch.cat((
             self.cosines(tokens, 2),

@@ -16,8 +16,9 @@ import common
 HERE = pathlib.Path(__file__).parent
 # Beginnings of the names of models, random ones and those of tests/golden.
 FAMILIES = ('llama', 'mistral', 'qwen2', 'qwen3', 'olmo2', 'olmo3', 'smollm3',
-            'gemma3', 'gpt2', 'starcoder2', 'mamba2', 'modernbert', 'esm', 'olmoe', 'qwen3-moe', 'mixtral',
-            'dino', 'vit-mae', 'clip', 'siglip')
+            'gemma3', 'gpt2', 'starcoder2', 'mamba2', 'modernbert', 'esm',
+            'olmoe', 'qwen3-moe', 'mixtral',
+            'dino', 'vit-mae', 'dit', 'clip', 'siglip')
 
 
 def run(title, program, *words):

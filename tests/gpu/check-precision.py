@@ -4,17 +4,22 @@
 Random models of every family, and the tiny ones of tests/golden, go through one
 forward and backward pass in fp32, TF32, fp16 and bf16, with every setting, by
 `qm-bench check`; and through PyTorch, likewise (autocast for 16 bits) and in
-fp64, which is the reference for all.  Errors are relative L2: over all gradients as one vector, and the worst of
-a single parameter.  Parameters whose gradient is zero but for rounding, as that
-of the bias of keys, are left out of the worst.
+fp64, which is the reference for all.  Errors are relative L2: over all
+gradients as one vector, and the worst of a single parameter.  Parameters whose
+gradient is zero but for rounding, as that of the bias of keys, are left out of
+the worst.
 
 Passes: fp32 under 1e-4; TF32 under 1e-3 or, where a model magnifies what
 rounding factors to 10 bits loses so that PyTorch's own error is larger, no more
-than 1.25 times that; 16 bits no more than twice PyTorch's own error.  Errors of
-roundings are random: with --seeds, so many models of each kind are drawn, and
-the geometric means of their errors are compared.
+than 1.25 times that; 16 bits no more than 1.3 times PyTorch's own error.  Errors
+of roundings are random: so many models of each kind are drawn as --seeds says,
+and the geometric means of their errors are compared.  What is drawn once, as
+models of tests/golden are, may be off by twice PyTorch's error by chance, and
+all of these together are held to 1.3.  The loss of each is held to what LOSSES
+says.
 """
 
+import collections
 import concurrent.futures
 import json
 import math
@@ -32,6 +37,17 @@ PRECISIONS = ('fp32', 'tf32', 'fp16', 'bf16')
 
 # Exit status of qm-bench where a device has no kernels for a family.
 UNSUPPORTED = 5
+
+# What the loss may be off by, relative to that in fp64, or by twice what
+# PyTorch's is.
+LOSSES = dict(fp32=1e-5, tf32=1e-3, fp16=1e-3, bf16=1e-2)
+
+# Draws that a mean of errors is of, at least, to be held to what is so on
+# average.
+ENOUGH = 3
+
+# Names of models that are drawn before PyTorch comes to them.
+AHEAD = 4
 
 # A parameter with less than this share of the whole norm says nothing.
 SMALL = 1e-4
@@ -449,12 +465,12 @@ def errors(got, reference):
     return math.sqrt(all_of_them) / whole, worst, name_of_worst
 
 
-def passes(precision, ours, theirs):
+def passes(precision, ours, theirs, draws):
     if precision == 'fp32':
         return ours < 1e-4
     if precision == 'tf32':
         return ours < 1e-3 or ours <= 1.25 * theirs
-    return ours <= 2 * theirs
+    return ours <= (1.3 if draws >= ENOUGH else 2) * theirs
 
 
 def smooth(config):
@@ -550,11 +566,15 @@ def compare(case, theirs, futures, found):
                           if name.startswith('grad.')}, reference)
             found.setdefault((precision, settings), []).append(
                 (got[0], own[0]))
-            print(f'{head} all {got[0]:.2e} '
+            loss_off = abs(tensors['loss'].item() / loss - 1)
+            # A NaN is not near.
+            near = loss_off <= max(LOSSES[precision], 2 * own_loss)
+            failures += not near
+            print(f'{head} {"" if near else "FAILED "}all {got[0]:.2e} '
                   f'(PyTorch {own[0]:.2e}, ratio {got[0] / own[0]:5.2f}) '
                   f'worst {got[1]:.2e} ({own[1]:.2e}) '
-                  f'loss {abs(tensors["loss"].item() / loss - 1):.1e} '
-                  f'({own_loss:.1e}) {got[2]}', flush=True)
+                  f'loss {loss_off:.1e} ({own_loss:.1e}) {got[2]}',
+                  flush=True)
     return failures, skipped
 
 
@@ -567,7 +587,7 @@ def judge(name, found):
                                      for error in errors_of) / len(pairs))
                         if not any(map(math.isnan, errors_of)) else math.nan
                         for errors_of in zip(*pairs))
-        good = passes(precision, ours, theirs)
+        good = passes(precision, ours, theirs, len(pairs))
         failures += not good
         print(f'{name:20} {precision:4} {settings:10} '
               f'{"ok    " if good else "FAILED"} {ours:.2e} '
@@ -576,34 +596,58 @@ def judge(name, found):
     return failures
 
 
+def ahead(made, n):
+    """What is made, of which n are ready before they are asked for."""
+    ready = collections.deque()
+    for one in made:
+        ready.append(one)
+        if len(ready) > n:
+            yield ready.popleft()
+    yield from ready
+
+
+def begin(name, options, folder, pool):
+    """(name, [(a model of that name, the runs of ours)])."""
+    drawn = [Case(name, seed, folder)
+             for seed in range(options.seeds if name in CASES else 1)]
+    return name, [(case, {
+        (precision, settings): pool.submit(case.ours, options, precision,
+                                           settings)
+        for precision in PRECISIONS for settings in SETTINGS})
+        for case in drawn]
+
+
 def main():
-    parser = common.arguments(__doc__.splitlines()[0], jobs=8, only='', seeds=1,
+    parser = common.arguments(__doc__.splitlines()[0], jobs=8, only='', seeds=4,
                               architecture=0, torch_device='cuda:0')
     options = parser.parse_args()
     names = [name for name in [*CASES, *sorted(
         path.stem for path in GOLDEN.glob('*.json'))] if options.only in name]
-    failures = skipped = 0
-    with tempfile.TemporaryDirectory() as folder, \
+    failures = skipped = checks = 0
+    once = {}
+    with tempfile.TemporaryDirectory() as where, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        cases = []
-        for name in names:
-            drawn = [Case(name, seed, pathlib.Path(folder))
-                     for seed in range(options.seeds if name in CASES else 1)]
-            cases.append((name, [(case, {
-                (precision, settings): pool.submit(case.ours, options,
-                                                   precision, settings)
-                for precision in PRECISIONS for settings in SETTINGS})
-                for case in drawn]))
-        for name, drawn in cases:
+        folder = pathlib.Path(where)
+        for name, drawn in ahead((begin(name, options, folder, pool)
+                                  for name in names), AHEAD):
             found = {}
             for case, futures in drawn:
                 failed, absent = compare(
                     case, case.theirs(options.torch_device), futures, found)
                 failures += failed
                 skipped += absent
+                checks += len(futures)
+                for path in folder.glob(f'{case.name}.*'):
+                    path.unlink()
             failures += judge(name, found)
-    common.conclude(failures, len(names) * len(PRECISIONS) * len(SETTINGS),
-                    skipped)
+            checks += len(found)
+            for kind, pairs in found.items():
+                if len(pairs) < ENOUGH:
+                    once.setdefault(kind, []).extend(pairs)
+    if any(len(pairs) >= ENOUGH for pairs in once.values()):
+        failures += judge('drawn once, all', once)
+        checks += len(once)
+    common.conclude(failures, checks, skipped)
 
 
 main()

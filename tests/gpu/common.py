@@ -185,11 +185,12 @@ def with_head(model_class):
 
 def stored(tensors):
     """Under the names that files have: those of DINOv2 have a gate, and what it
-    is multiplied by, as one."""
+    is multiplied by, as one; those of a student leave out what it is called."""
     import torch
     result = {}
+    student = any(name.startswith('dino_head.') for name in tensors)
     for name, tensor in tensors.items():
-        for prefix in ('backbone.model.', 'backbone.'):
+        for prefix in ('backbone.model.', 'backbone.') if student else ():
             name = name.removeprefix(prefix)
         if 'dinov2' in name and '.mlp.up_proj.' in name:
             continue

@@ -86,8 +86,8 @@ PARTS = {
             ('links', 60), ('ranks-equal', 300), ('ranks-deterministic', 60),
             ('ranks-memory', 120), ('halves', 60), ('kills', 120))),
     'pytorch': (
-        ('precision', 300, 'torch', 'check-precision.py'),
-        ('training', 120, 'torch', 'check-training.py'),
+        ('precision', 480, 'torch', 'check-precision.py'),
+        ('training', 360, 'torch', 'check-training.py'),
         ('side-by-side', 360, 'torch large',
          'side-by-side.py --logs {logs}'),
         ('families', 600, 'torch large', 'check-families.py --parts times'),

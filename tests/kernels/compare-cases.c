@@ -411,7 +411,7 @@ const CompareCase compare_cases[] = {
   { QM_OP_MUON_UPDATE,
     "s8 fw",
     "sw fw",
-    { .value = 0.02, .scale = 1.5, .weight_decay = 0.1 } },
+    { .value = 0.02, .cap = 0.3, .scale = 1.5, .weight_decay = 0.1 } },
 };
 
 const size_t compare_n_cases = sizeof compare_cases / sizeof compare_cases[0];

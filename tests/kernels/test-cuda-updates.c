@@ -180,6 +180,7 @@ muon (Test *test)
   polynomial.outputs[0] = dense (test, type, 2, side, side);
   compare_run (&test->compare, &polynomial, 1e-5);
   begin_update (test, &update, n, 1);
+  update.attributes.cap = between (test, 0, 1) ? 4e-3 : 0;
   update.inputs[1] = line (test, type, n);
   if (between (test, 0, 1))
     update.outputs[1] = line (test, any_type (test), n);
