@@ -93,10 +93,9 @@ size_t qm_cuda_workspace (int architecture, const QmOpCall *call);
 
 /* Whether any call of the operator may need some there. */
 bool qm_cuda_has_workspace (QmOp op);
+uint64_t qm_cuda_reserved (int architecture);
 
 /* As qm_target_takes(). */
 QmStatus qm_cuda_takes (int architecture, const QmOpCall *call, QmError *error);
-
-uint64_t qm_cuda_reserved (int architecture);
 
 #endif

@@ -4,8 +4,7 @@
  * family, way of sharding and precision, with and without offloading.
  * usage: test-ranks FOLDER [DEVICE [MODEL]...]
  *        test-ranks FOLDER --list
- * DEVICE is as in_ranks_place() says.  The second says of each model which
- * program tries it in ranks, of those beside this one. */
+ * DEVICE: as in_ranks_place() has it; --list: which program tries what. */
 
 #include "engine/executor.h"
 #include "tests/data/check.h"
