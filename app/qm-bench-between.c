@@ -34,6 +34,7 @@ typedef struct Meeting
 {
   const QmBenchOptions *options;
   const QmBenchEnd *end;
+  QmTransport transport;
   QmWorld *world;
   QmCommunicator *communicator;
   QmBenchBetween found;
@@ -68,10 +69,11 @@ leave_meeting (void *data, int number)
 static QmStatus
 meet_machine (const QmBenchOptions *options,
               const QmBenchEnd *end,
+              QmTransport transport,
               QmBenchBetween *found,
               QmError *error)
 {
-  Meeting meeting = { .options = options, .end = end };
+  Meeting meeting = { .options = options, .end = end, .transport = transport };
   QmStatus status = qm_bench_join_first (options, &meeting.world, error);
 
   if (status == QM_OK)
@@ -88,6 +90,7 @@ meet_machine (const QmBenchOptions *options,
 static QmStatus
 take_turns (const QmBenchOptions *options,
             const QmBenchEnd *end,
+            QmTransport transport,
             QmCommunicator *all,
             QmBenchBetween *found,
             QmError *error)
@@ -106,7 +109,7 @@ take_turns (const QmBenchOptions *options,
       if (status == QM_OK)
         status = qm_communicator_agree (all, QM_AGREE_SUM, &here, 1, error);
       if (status == QM_OK && (self == 0 || self == turn))
-        status = meet_machine (options, end,
+        status = meet_machine (options, end, transport,
                                self == 0 ? &found[turn - 1] : &own, error);
     }
   /* Nobody goes before all are done. */
@@ -122,6 +125,7 @@ take_turns (const QmBenchOptions *options,
 QmStatus
 qm_bench_time_between (const QmBenchOptions *options,
                        const QmBenchEnd *end,
+                       QmTransport transport,
                        QmBenchBetween *found,
                        QmError *error)
 {
@@ -133,7 +137,7 @@ qm_bench_time_between (const QmBenchOptions *options,
     status = qm_communicator_new (world, options->nodes.self, end->device,
                                   QM_TRANSPORT_HOST, &all, error);
   if (status == QM_OK)
-    status = take_turns (options, end, all, found, error);
+    status = take_turns (options, end, transport, all, found, error);
   if (status != QM_OK && world != NULL)
     qm_world_abort (world, options->nodes.self,
                     error != NULL ? error->message : "it failed");

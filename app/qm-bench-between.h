@@ -31,11 +31,13 @@ QmStatus qm_bench_time_two (QmCommunicator *communicator,
                             QmError *error);
 
 /* Measures, with one device of each machine, the first one with each other,
- * one pair after the other while the rest is idle; all machines call it.
+ * one pair after the other while the rest is idle; all machines call it, with
+ * the transport that all have.
  * `found` has one for each machine but the first, and is filled in on the first
  * one. */
 QmStatus qm_bench_time_between (const QmBenchOptions *options,
                                 const QmBenchEnd *end,
+                                QmTransport transport,
                                 QmBenchBetween *found,
                                 QmError *error);
 

@@ -239,9 +239,10 @@ time_machines (Links *links, QmError *error)
 
   links->between =
       calloc ((size_t) qm_bench_nodes (links->options), sizeof *links->between);
-  return links->between != NULL ? qm_bench_time_between (links->options, &end,
-                                                         links->between, error)
-                                : qm_error_no_memory (error);
+  return links->between != NULL
+             ? qm_bench_time_between (links->options, &end, links->transport,
+                                      links->between, error)
+             : qm_error_no_memory (error);
 }
 
 /* All GPUs that can be used, or those that are meant; else the CPU, twice, so

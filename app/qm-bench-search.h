@@ -111,6 +111,10 @@ QmStatus qm_bench_forecast_steps (QmBenchSearch *search, QmError *error);
 double qm_bench_cut_above (const QmBenchSearch *search,
                            const QmBenchEntry *entry);
 
+/* Adds the models that --model or --config means, and opens the catalog,
+ * without which only shares of peaks are not known. */
+QmStatus qm_bench_load_models (QmBenchSearch *search, QmError *error);
+
 /* Opens the file that --results names, or the user's own, once no other search
  * writes to it; none where nothing is to be measured and there is none. */
 QmStatus qm_bench_open_results (QmBenchSearch *search, QmError *error);

@@ -43,8 +43,12 @@ qm_result_aside (const QmResult *result, const QmGpu *gpu)
 {
   if (result->nodes > 1)
     return QM_ASIDE_MACHINES;
+  /* What does not fit does not for how it exchanges. */
+  if (result->status == QM_RESULT_INFEASIBLE)
+    return QM_ASIDE_NOT;
   return result->path == QM_PATH_FORCED
-                 || (result->path == QM_PATH_HOST && gpu->nvlink_gbs > 0)
+                 || (result->path == QM_PATH_HOST && gpu->nvlink_gbs > 0
+                     && !result->tried)
              ? QM_ASIDE_PATH
              : QM_ASIDE_NOT;
 }

@@ -22,8 +22,8 @@ bool qm_result_is_of_model (const QmResult *result, const QmModel *model);
 
 /* Why its time is none of a machine with so many of that GPU, which it is of:
  * several machines had it, or the GPUs exchanged in a slower way than theirs,
- * as the user said or, where links join them, through the memory of the host.
- */
+ * as the user said or, where links join them, through the memory of the host
+ * though nothing had shown that this is the faster. */
 QmAside qm_result_aside (const QmResult *result, const QmGpu *gpu);
 
 #endif

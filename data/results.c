@@ -390,6 +390,7 @@ read_method (Line *line)
     r->transport = transport_words[read_required_word (
         object, "transport", transport_words, N_WORDS (transport_words))];
   r->path = read_path (object, r);
+  r->tried = has_object (object, "transport_trial");
   r->settings = read_name (line, object, "settings");
   if (r->settings[strspn (r->settings, letters)] != '\0')
     qm_json_fail (object, "settings", QM_STATUS_INVALID,

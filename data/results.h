@@ -86,8 +86,10 @@ typedef struct QmResult
                             takes longer */
   QmResultPath path; /* of "no_peer", "transport" and "nccl"; what slows is of
                         the key */
-  const char *sums;  /* in which type several sum gradients up: "fp32", or that
-                        of `precision`; "" of one, and of older lines */
+  bool tried; /* "transport_trial": NCCL was no faster, as GPUs cannot read each
+                 other's memory */
+  const char *sums; /* in which type several sum gradients up: "fp32", or that
+                       of `precision`; "" of one, and of older lines */
   const char *settings; /* "naive", "free-lunch", or methods joined by '+' */
   bool checkpointing, offloading;
   const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3" */

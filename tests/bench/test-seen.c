@@ -181,7 +181,6 @@ work (void *data)
     machine->result = qm_bench_json_result (first);
   CHECK (qm_bench_follows (&machine->options) == (first->seen == NULL));
   json_decref (first->seen);
-  qm_world_abort (first->world, first->rank, "it is over");
   for (int i = 0; i < LOCAL; i++)
     {
       qm_communicator_free (machine->runs[i].communicator);

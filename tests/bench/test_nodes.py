@@ -392,6 +392,9 @@ class NodesTest(unittest.TestCase):
                 self.refused(self.node(verb, number, '--wait', '1',
                                        *more.get(verb, [])),
                              'did not come', status=4)
+        alone = self.node('run', 0, '--wait', '1', '--events')
+        out, _ = self.finish(alone, status=4)
+        self.assertEqual(json.loads(out.splitlines()[-1])['status'], 'gone')
         # Where nobody can be met, that is another mistake.
         with socket.create_server(('127.0.0.1', 0)) as taken:
             place = f'127.0.0.1:{taken.getsockname()[1]}'

@@ -307,6 +307,23 @@ test_aside (void)
   CHECK_CONTAINS (notices[0].message, "made to exchange in a slower way");
   qm_catalog_free (catalog);
 
+  /* It was seen to be the faster, as they cannot read each other's memory, and
+   * what does not fit does not in any way. */
+  begin ("GPUs that have no other way");
+  add ((Line){ .days = 3,
+               .gpus = 2,
+               .more = "\"transport\":\"host\",\"transport_trial\":{\"bytes\":"
+                       "67108864,\"nccl_s\":2,\"host_s\":1}," });
+  add ((Line){ .days = 0,
+               .gpus = 4,
+               .checkpointing = true,
+               .more = "\"no_peer\":true," });
+  catalog = load_lines (0, 0);
+  CHECK_INT ((int64_t) measured (catalog, m), 2);
+  CHECK_NEAR (m[0]->days, 3, 0);
+  CHECK_INT (m[1]->feasibility, QM_INFEASIBLE);
+  qm_catalog_free (catalog);
+
   /* No link joins these: the memory of the host is their way, but not what
    * the user asked for. */
   begin ("GPUs without links");

@@ -775,10 +775,36 @@ check_paths (void)
   CHECK (now[10] == 'T' && now[19] == 'Z');
 }
 
+/* Results of one place stand together: machines and how GPUs exchanged come
+ * before the settings. */
+static void
+check_order (void)
+{
+  QmResult one = qm_result_nothing (), other;
+
+  check_case ("order");
+  one.gpus = 4;
+  one.architecture = 90;
+  one.settings = "free-lunch";
+  other = one;
+  other.settings = "naive";
+  CHECK (qm_result_compare (&one, &other) > 0);
+  other.nodes = 2;
+  CHECK (qm_result_compare (&one, &other) < 0);
+  other.nodes = 1;
+  other.path = QM_PATH_FORCED;
+  CHECK (qm_result_compare (&one, &other) < 0);
+  other.path = QM_PATH_OWN;
+  other.transport = "host";
+  CHECK (qm_result_through_host (&other) && !qm_result_through_host (&one));
+  CHECK (qm_result_compare (&one, &other) < 0);
+}
+
 int
 main (void)
 {
   scratch_begin ();
+  check_order ();
   check_fields ();
   check_products ();
   check_refusals ();

@@ -146,6 +146,25 @@ test_slowest (void)
   CHECK_NEAR (prediction.pass, 2 * (1 + speeds.slower), 1e-9);
 }
 
+/* Of links that were measured between machines, an adapter that lets each GPU
+ * send as much as it did. */
+static void
+test_measured (void)
+{
+  QmLinkTimes links = { .ranks = 4, .nodes = 2 };
+  QmSpeeds speeds = speeds_of ("rtx4090", 2);
+  QmNetwork network;
+
+  check_case ("measured");
+  CHECK (qm_link_times_add (&links, QM_LINKS_ALL_REDUCE, 1e6, 1));
+  CHECK (qm_link_times_add (&links, QM_LINKS_ALL_REDUCE, 1e9, 0.5));
+  network = qm_network_of_links (&links);
+  qm_speeds_join (&speeds, 2, &network, 1);
+  CHECK_INT (speeds.gpus, 4);
+  CHECK_INT (speeds.machines, 2);
+  CHECK_NEAR (speeds.exchange, 1.5 * 1e9 / 0.5, 1e-9);
+}
+
 int
 main (void)
 {
@@ -159,6 +178,7 @@ main (void)
   test_names ();
   test_join ();
   test_taken ();
+  test_measured ();
   test_slowest ();
   qm_catalog_free (catalog);
   return check_report ();
