@@ -4,7 +4,6 @@
 
 #include "data/results-file.h"
 
-#include "data/model.h"
 #include "tests/data/check.h"
 
 #include <math.h>
@@ -724,36 +723,6 @@ check_replacing (void)
 }
 
 static void
-check_model_key (void)
-{
-  static const char json[] = "{\"model_type\": \"mamba\", \"hidden_size\": 16,"
-                             "\"num_hidden_layers\": 2, \"vocab_size\": 50}";
-  QmRecipe recipe = { .batch_size = 4, .steps = 10, .dropout = NAN };
-  QmModelConfig config;
-  char first[QM_MODEL_KEY_BYTES], second[QM_MODEL_KEY_BYTES];
-
-  check_case ("model key");
-  CHECK_INT (qm_model_config_parse (json, sizeof json - 1, "", &config, NULL),
-             QM_OK);
-  qm_model_key (&config, &recipe, first);
-  CHECK_INT ((int64_t) strspn (first, "0123456789abcdef"), 16);
-  recipe.dropout = -NAN;
-  qm_model_key (&config, &recipe, second);
-  CHECK_STRING (second, first);
-  recipe.steps = 11;
-  qm_model_key (&config, &recipe, second);
-  CHECK (strcmp (first, second) != 0);
-  recipe.steps = 10;
-  recipe.z_loss = 1e-4;
-  qm_model_key (&config, &recipe, second);
-  CHECK (strcmp (first, second) != 0);
-  recipe.z_loss = 0;
-  config.mamba.tie_word_embeddings = !config.mamba.tie_word_embeddings;
-  qm_model_key (&config, &recipe, second);
-  CHECK (strcmp (first, second) != 0);
-}
-
-static void
 check_paths (void)
 {
   static const char folder[] = "/data/quartermaster/measurements/";
@@ -818,7 +787,6 @@ main (void)
   check_full ();
   check_unended ();
   check_replacing ();
-  check_model_key ();
   check_paths ();
   scratch_end ();
   return check_report ();
