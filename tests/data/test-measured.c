@@ -239,10 +239,10 @@ test_engines (void)
   qm_catalog_free (catalog);
 }
 
-/* Of several machines, or of GPUs that were held back: it is kept, and no time
- * of a machine with so many GPUs. */
+/* Of several machines: it is kept, and no time of a machine with so many
+ * GPUs. */
 static void
-test_aside (void)
+test_several_machines (void)
 {
   const QmMeasurement *m[16], *aside;
   const QmError *notices;
@@ -279,6 +279,21 @@ test_aside (void)
   CHECK_CONTAINS (notices[1].message, "of 4 machines together");
   qm_catalog_free (catalog);
 
+  begin ("machines with halves of GPUs");
+  add ((Line){ .days = 3, .gpus = 3, .more = "\"nodes\":2," });
+  catalog = load_lines (1, 0);
+  qm_catalog_free (catalog);
+}
+
+/* Nor is what GPUs did that were held back. */
+static void
+test_held_back (void)
+{
+  const QmMeasurement *m[16], *aside;
+  const QmError *notices;
+  QmCatalog *catalog;
+  size_t n;
+
   begin ("GPUs that were held back");
   add ((Line){ .days = 20, .gpus = 2, .more = "\"transport\":\"nccl\"," });
   add ((Line){ .days = 3, .gpus = 2, .more = "\"transport\":\"host\"," });
@@ -306,9 +321,16 @@ test_aside (void)
   notices = qm_catalog_notices (catalog, &n);
   CHECK_CONTAINS (notices[0].message, "made to exchange in a slower way");
   qm_catalog_free (catalog);
+}
 
-  /* It was seen to be the faster, as they cannot read each other's memory, and
-   * what does not fit does not in any way. */
+/* It was seen to be the faster, as they cannot read each other's memory, and
+ * what does not fit does not in any way. */
+static void
+test_no_other_way (void)
+{
+  const QmMeasurement *m[16];
+  QmCatalog *catalog;
+
   begin ("GPUs that have no other way");
   add ((Line){ .days = 3,
                .gpus = 2,
@@ -323,9 +345,16 @@ test_aside (void)
   CHECK_NEAR (m[0]->days, 3, 0);
   CHECK_INT (m[1]->feasibility, QM_INFEASIBLE);
   qm_catalog_free (catalog);
+}
 
-  /* No link joins these: the memory of the host is their way, but not what
-   * the user asked for. */
+/* No link joins these: the memory of the host is their way, but not what
+ * the user asked for. */
+static void
+test_without_links (void)
+{
+  const QmMeasurement *m[16];
+  QmCatalog *catalog;
+
   begin ("GPUs without links");
   add ((Line){ .days = 7,
                .gpu = "rtx4090",
@@ -343,11 +372,6 @@ test_aside (void)
   CHECK_INT ((int64_t) measured (catalog, m), 2);
   CHECK_NEAR (m[0]->days, 7, 0);
   CHECK_NEAR (m[1]->days, 8, 0);
-  qm_catalog_free (catalog);
-
-  begin ("machines with halves of GPUs");
-  add ((Line){ .days = 3, .gpus = 3, .more = "\"nodes\":2," });
-  catalog = load_lines (1, 0);
   qm_catalog_free (catalog);
 }
 
@@ -689,7 +713,10 @@ main (void)
   test_best ();
   test_naive ();
   test_engines ();
-  test_aside ();
+  test_several_machines ();
+  test_held_back ();
+  test_no_other_way ();
+  test_without_links ();
   test_infeasible ();
   test_notices ();
   test_unfinished ();
