@@ -187,10 +187,33 @@ set_texts (QmPool *pool, const QmResult *result, QmMeasurement *m)
   return m->sharding != NULL && m->engine_version != NULL && m->source != NULL;
 }
 
+/* In *fits: whether something of a group was measured on GPUs that were held
+ * back, which is no time of theirs and needs the memory that it needs in any
+ * way.  What several machines did is no such thing: each has a host's memory of
+ * its own.  False where memory is out. */
+static bool
+find_held_back (Picking *picking, const Group *group, bool *fits)
+{
+  QmMeasurementEntry entry = group->entry;
+  const char *key;
+  size_t at;
+
+  entry.measurement.aside = QM_ASIDE_PATH;
+  key = qm_measurement_key (&picking->pool, &entry, "");
+  if (key == NULL)
+    return false;
+  at = qm_list_find (&picking->groups, key);
+  *fits =
+      at != QM_LIST_NONE
+      && ((const Group *) qm_list_item (&picking->groups, at))->best != NULL;
+  return true;
+}
+
 /* Makes a group a measurement of the batch, where it says something. */
 static bool
-add_group (QmBatch *batch, const Group *group)
+add_group (Picking *picking, const Group *group)
 {
+  QmBatch *batch = picking->batch;
   const QmResult *result = group->best != NULL ? group->best : group->denied;
   QmMeasurementEntry entry = group->entry;
   QmMeasurement *m = &entry.measurement;
@@ -198,9 +221,15 @@ add_group (QmBatch *batch, const Group *group)
                                           : &batch->entries.aside;
   QmMeasurementEntry *added;
   const char *key;
+  bool fits = false;
 
   if (group->best == NULL && m->settings == QM_SETTINGS_OPTIMAL
       && !group->checkpointed)
+    return true;
+  if (group->best == NULL && m->aside == QM_ASIDE_NOT
+      && !find_held_back (picking, group, &fits))
+    return false;
+  if (fits)
     return true;
   m->feasibility = group->best != NULL ? QM_FEASIBLE : QM_INFEASIBLE;
   m->days = group->best != NULL ? result->days : NAN;
@@ -237,7 +266,7 @@ qm_batch_take_results (QmBatch *batch,
   for (size_t i = 0; i < n && good; i++)
     good = take_measured (&picking, &all[i]);
   for (size_t i = 0; i < picking.groups.n && good; i++)
-    good = add_group (batch, qm_list_item (&picking.groups, i));
+    good = add_group (&picking, qm_list_item (&picking.groups, i));
   qm_list_clear (&picking.groups);
   qm_list_clear (&picking.noted);
   qm_pool_clear (&picking.pool);

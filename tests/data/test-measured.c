@@ -375,6 +375,67 @@ test_without_links (void)
   qm_catalog_free (catalog);
 }
 
+/* A way that does not fit tells nothing of another that did, though that was
+ * measured on GPUs that were held back. */
+static void
+test_fits_held_back (void)
+{
+  static const char *const names[] = { "naive", "free-lunch" };
+  const QmMeasurement *m[16];
+  QmCatalog *catalog;
+  size_t n;
+
+  for (int i = 0; i < 8; i++)
+    {
+      const Line line = { .gpus = 3,
+                          .settings = names[i / 4],
+                          .micro_batch = 1,
+                          .checkpointing = i >= 4,
+                          .more = "\"no_peer\":true," };
+      Line fits = line;
+
+      begin ("GPUs that were held back fit it");
+      fits.days = 7;
+      fits.micro_batch = 8;
+      if (i >= 4)
+        fits.sharding = "zero_1";
+      add (i % 2 == 0 ? line : fits);
+      if (i % 4 >= 2)
+        {
+          scratch_write ("user/measurements/first.jsonl", text, used);
+          used = 0;
+        }
+      add (i % 2 == 0 ? fits : line);
+      catalog = load_lines (0, 1);
+      CHECK_INT ((int64_t) measured (catalog, m), 0);
+      CHECK_NEAR (qm_catalog_aside (catalog, &n)->days, 7, 0);
+      CHECK_INT ((int64_t) n, 1);
+      qm_catalog_free (catalog);
+    }
+}
+
+/* What is no such way: as many GPUs of several machines, which have the memory
+ * of several hosts, other settings, another number of GPUs or engine. */
+static void
+test_fits_elsewhere (void)
+{
+  const QmMeasurement *m[16];
+  QmCatalog *catalog;
+
+  begin ("other GPUs that were held back fit it");
+  add ((Line){ .gpus = 4, .checkpointing = true });
+  add ((Line){ .days = 7, .gpus = 4, .more = "\"nodes\":2," });
+  add ((Line){ .days = 7, .gpus = 8, .more = "\"no_peer\":true," });
+  add ((Line){
+      .days = 7, .gpus = 4, .settings = "naive", .more = "\"no_peer\":true," });
+  add ((Line){
+      .days = 7, .gpus = 4, .engine = "pytorch", .more = "\"no_peer\":true," });
+  catalog = load_lines (0, 2);
+  CHECK_INT ((int64_t) measured (catalog, m), 1);
+  CHECK_INT (m[0]->feasibility, QM_INFEASIBLE);
+  qm_catalog_free (catalog);
+}
+
 static void
 test_infeasible (void)
 {
@@ -717,6 +778,8 @@ main (void)
   test_held_back ();
   test_no_other_way ();
   test_without_links ();
+  test_fits_held_back ();
+  test_fits_elsewhere ();
   test_infeasible ();
   test_notices ();
   test_unfinished ();
