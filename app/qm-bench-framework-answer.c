@@ -107,11 +107,13 @@ read_framework (QmJsonObject *parent, QmAnswer *answer)
   parent->status = object.status;
 }
 
-/* In which type several devices sum gradients up. */
+/* In which type several devices sum gradients up: one that a results file may
+ * have, or it could not be read again. */
 static void
-read_sums (QmJsonObject *object, QmAnswer *answer)
+read_sums (QmJsonObject *object, const QmQuestion *question, QmAnswer *answer)
 {
-  static const char *const words[] = { "", "fp32", "fp16", "bf16" };
+  const char *const words[] = { "", "fp32",
+                                qm_precision_name (question->precision) };
   size_t i = 0;
 
   read_text (object, "sums", false, answer->sums, sizeof answer->sums);
@@ -119,7 +121,8 @@ read_sums (QmJsonObject *object, QmAnswer *answer)
          && strcmp (answer->sums, words[i]) != 0)
     i++;
   if (object->status == QM_OK && i == sizeof words / sizeof words[0])
-    qm_json_fail (object, "sums", QM_STATUS_INVALID, "is no type of sums");
+    qm_json_fail (object, "sums", QM_STATUS_INVALID,
+                  "is neither fp32 nor the precision");
 }
 
 static void
@@ -227,7 +230,7 @@ read_result (QmJsonObject *parent, const QmQuestion *question, QmAnswer *answer)
   read_micro_batch (&object, question, answer);
   read_text (&object, "attention", false, answer->attention,
              sizeof answer->attention);
-  read_sums (&object, answer);
+  read_sums (&object, question, answer);
   read_notes (&object, answer);
   read_phases (&object, answer);
   if (strcmp (status, "measured") == 0)

@@ -205,6 +205,7 @@ prepare_adapter (Framework *f, QmError *error)
     status = check_optimizer (f, error);
   if (status == QM_OK)
     status = read_micro_batch (f, error);
+  f->question.precision = f->model.recipe.precision;
   if (status == QM_OK)
     status = read_device (f, error);
   return status;

@@ -18,6 +18,7 @@ typedef struct QmQuestion
   int gpus;            /* that work together */
   int64_t micro_batch; /* 0: the largest */
   int64_t batch_size;
+  QmPrecision precision;
 } QmQuestion;
 
 typedef enum QmAnswerKind
@@ -41,7 +42,7 @@ typedef struct QmAnswer
   QmDeviceInfo device;
   char torch[64], transformers[64], cuda[64], python[64], deepspeed[64];
   char attention[32];
-  char sums[8]; /* "fp32", "fp16", "bf16"; "": not said */
+  char sums[8]; /* "fp32", or the precision; "": not said */
   char notes[QM_ANSWER_NOTES][320];
   size_t n_notes;
   int64_t micro_batch;

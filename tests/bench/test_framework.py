@@ -19,6 +19,7 @@ import tempfile
 import time
 import types
 import unittest
+import unittest.mock
 import weakref
 
 BENCH, ADAPTER, MANUAL = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
@@ -177,6 +178,24 @@ class Framework(unittest.TestCase):
                          'cuda:1,cuda:0', '--gpus', 2), capture_output=True,
             text=True, timeout=60)
         self.assertIn('is not the device that was asked for', named.stderr)
+
+    def test_sums(self):
+        """In which type gradients are summed is one that its results file can
+        have, and be read again."""
+        path = self.path('sums.jsonl')
+        for precision, other in (('fp32', 'bf16'), ('bf16', 'fp16'),
+                                 ('fp16', 'bf16')):
+            with self.subTest(precision), \
+                    unittest.mock.patch.dict(RECIPE, precision=precision):
+                options = '--gpus', 2, '--results', path
+                error = self.fails(
+                    1, 'sums', f'result["sums"] = "{other}"\n'
+                    'say(result=result)', *options)
+                self.assertIn('neither fp32 nor the precision', error)
+                for sums in 'fp32', precision:
+                    got = self.get(f'result["sums"] = "{sums}"\n'
+                                   'say(result=result)', *options)
+                    self.assertEqual(got['sums'], sums)
 
     def test_optimizers(self):
         """Those that PyTorch does not have, or not so."""
