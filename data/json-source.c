@@ -71,9 +71,8 @@ is_followed (const QmJsonText *source, size_t at, char c)
 
 #define KEY_LEVELS 16
 
-/* The name of the field whose value ends at `end`, or has that in it, as "NAME:
- * ";
- * "" where there is none. */
+/* The name of the field whose value ends at `end`, or has that in it, with a
+ * colon and a space after it; "" where there is none. */
 static void
 write_key_at (const QmJsonText *source, size_t end, char *text, size_t size)
 {
