@@ -70,29 +70,6 @@ find_adapter (Framework *f, QmError *error)
                        "cannot be read: %s", strerror (errno));
 }
 
-static QmStatus
-read_micro_batch (Framework *f, QmError *error)
-{
-  const char *text = f->options->micro_batch;
-  int64_t most = f->model.recipe.batch_size / f->plan.ranks;
-
-  f->question.batch_size = f->model.recipe.batch_size;
-  if (most == 0)
-    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                         "--gpus is %d, and a step has %lld samples",
-                         f->plan.ranks, (long long) f->model.recipe.batch_size);
-  if (text == NULL || strcmp (text, "auto") == 0)
-    return QM_OK;
-  if (qm_bench_read_count ("--micro-batch", text, &f->question.micro_batch)
-      && f->question.micro_batch > 0 && f->question.micro_batch <= most)
-    return QM_OK;
-  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                       "--micro-batch is auto or a number up to %lld, the "
-                       "samples of a step%s",
-                       (long long) most,
-                       f->plan.ranks > 1 ? " on each GPU" : "");
-}
-
 /* Whether PyTorch has such a device may be found out by PyTorch. */
 static bool
 is_device (const char *text)
@@ -204,7 +181,9 @@ prepare_adapter (Framework *f, QmError *error)
   if (status == QM_OK)
     status = check_optimizer (f, error);
   if (status == QM_OK)
-    status = read_micro_batch (f, error);
+    status = qm_bench_read_samples (options, &f->model.recipe, f->plan.ranks,
+                                    &f->question.micro_batch, error);
+  f->question.batch_size = f->model.recipe.batch_size;
   f->question.precision = f->model.recipe.precision;
   if (status == QM_OK)
     status = read_device (f, error);

@@ -243,6 +243,32 @@ read_host_memory (const QmBenchOptions *options,
   return QM_OK;
 }
 
+QmStatus
+qm_bench_read_samples (const QmBenchOptions *options,
+                       const QmRecipe *recipe,
+                       int ranks,
+                       int64_t *micro_batch,
+                       QmError *error)
+{
+  const char *text = options->micro_batch;
+  int64_t most = recipe->batch_size / ranks;
+
+  *micro_batch = 0;
+  if (most == 0)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--gpus is %d, and a step has %lld samples", ranks,
+                         (long long) recipe->batch_size);
+  if (text == NULL || strcmp (text, "auto") == 0)
+    return QM_OK;
+  if (qm_bench_read_count ("--micro-batch", text, micro_batch)
+      && *micro_batch > 0 && *micro_batch <= most)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                       "--micro-batch is auto or a number up to %lld, the "
+                       "samples of a step%s",
+                       (long long) most, ranks > 1 ? " on each GPU" : "");
+}
+
 /* Reads what --offload says, QM_SHARDING_NONE without it. */
 static QmStatus
 read_offload (const QmBenchOptions *options,

@@ -438,13 +438,6 @@ read_work (const QmBenchOptions *options, Work *work, QmError *error)
         qm_bench_read_size (options->host_memory, &work->host_bytes, error);
   if (status == QM_OK)
     work->host_bytes /= (uint64_t) work->ranks;
-  if (status == QM_OK && options->micro_batch != NULL
-      && strcmp (options->micro_batch, "auto") != 0
-      && (!qm_bench_read_count ("--micro-batch", options->micro_batch,
-                                &work->micro_batch)
-          || work->micro_batch < 1))
-    status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                           "--micro-batch is a number or auto");
   return status;
 }
 
@@ -481,7 +474,11 @@ qm_bench_plan_all (const QmBenchOptions *options)
   if (status == QM_OK)
     {
       work->model = &model;
-      status = plan_all (work, options, &error);
+      /* Of every GPU, so before the first of them is named. */
+      status = qm_bench_read_samples (options, &model.recipe, work->ranks,
+                                      &work->micro_batch, &error);
+      if (status == QM_OK)
+        status = plan_all (work, options, &error);
       qm_bench_clear_model (&model);
     }
   free (work);

@@ -137,6 +137,15 @@ QmStatus qm_bench_read_sharding (const QmBenchOptions *options,
 QmStatus
 qm_bench_read_ranks (const QmBenchOptions *options, int *ranks, QmError *error);
 
+/* Reads --micro-batch, of each of so many that share the samples of a step; 0:
+ * without it, or auto.  An error too where there are fewer samples than
+ * those. */
+QmStatus qm_bench_read_samples (const QmBenchOptions *options,
+                                const QmRecipe *recipe,
+                                int ranks,
+                                int64_t *micro_batch,
+                                QmError *error);
+
 /* Reads a size as "24GiB", "24 GB" or a number of bytes. */
 QmStatus qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error);
 

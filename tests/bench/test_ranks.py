@@ -159,6 +159,22 @@ class RanksTest(unittest.TestCase):
                               '--gpus', '4', '--sharding', 'fsdp_3', status=2)
         self.assertIn('--sharding, --offload', said.stderr)
 
+    def test_plan_of_more_devices_than_samples(self):
+        """Nothing is told of a GPU before that is."""
+        for gpus, more, words in (
+                (13, (), '--gpus is 13, and a step has 12 samples'),
+                (5, ('--micro-batch', '3'), 'a number up to 2, the samples of '
+                 'a step on each GPU'),
+                (1, ('--micro-batch', '13'), 'a number up to 12, the samples '
+                 'of a step'),
+                (1, ('--micro-batch', 'some'), '--micro-batch')):
+            for place in (('--gpu', 'rtx4090'), ('--memory', '1GiB'),
+                          ('--gpu', 'v100-32gb-pcie,rtx4090')):
+                said = self.run_bench('plan', '--methods', 'all', *place,
+                                      '--gpus', str(gpus), *more, status=2)
+                self.assertEqual(said.stdout, '')
+                self.assertIn(words, said.stderr)
+
     def test_plan_says_why_a_way_is_not_possible(self):
         self.write('recipe.json', json.dumps(
             RECIPE | dict(batch_size=12, optimizer='lamb')).encode())
