@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """qm-bench on several devices, which are the CPU as often as it takes.
 
-usage: test_ranks.py QM_BENCH
+usage: test_ranks.py QM_BENCH MANUAL
 """
 
 import json
 import os
 import pathlib
 import random
+import re
 import signal
 import struct
 import subprocess
@@ -20,6 +21,7 @@ import unittest
 from common import RECIPE, TINY, children, left_of, read_tensors
 
 BENCH = os.path.abspath(sys.argv[1])
+MANUAL = pathlib.Path(sys.argv[2])
 WAYS = ('zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3')
 # Of several devices and not of one, or the other way round.
 DEEP = TINY | dict(num_hidden_layers=3)
@@ -420,10 +422,59 @@ class RanksTest(unittest.TestCase):
                 self.assertAlmostEqual(
                     row['bus_gbs'], row['bytes'] * factor / row['seconds']
                     / 1e9, delta=1e-6 * row['bus_gbs'])
+        self.predicted(said)
         self.assertNotIn('pairs', links('--device', 'cpu', '--gpus', '1'))
         text = subprocess.run([BENCH, 'links', '--device', 'cpu,cpu'],
                               capture_output=True, timeout=300, text=True)
         self.assertIn('All 2, through the memory of the host', text.stdout)
+
+    def predicted(self, links):
+        """All that links say is taken, as it is on other machines, too; what
+        nothing was measured of is said to be extrapolated."""
+        path = self.path / 'links.json'
+
+        def predict(said, *arguments, status=0):
+            path.write_text(json.dumps(said))
+            done = subprocess.run(
+                [BENCH, 'predict', '--model', 'pythia-160m', '--gpu',
+                 'rtx4090', '--level', 'engine', '--sharding', 'none',
+                 '--json', '--links', str(path), *arguments],
+                capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, status, done.stderr)
+            if status == 0:
+                last = json.loads(done.stdout.splitlines()[-1])
+                self.assertEqual(last['link'], 'measured')
+            return done.stderr
+        # CPUs have one way, and their links no trial of two.
+        everything = links | dict(
+            no_peer=True, nccl={'NCCL_P2P_DISABLE': '1'}, transport_trial=dict(
+                bytes=67108864, nccl_s=0.25, host_s=0.125))
+        self.assertEqual(self.names_of_links() - set(everything),
+                         {'nodes', 'gpus', 'between'})
+        self.assertEqual(predict(everything, '--gpus', '3'), '')
+        two = everything | dict(gpus=4, nodes=2, between=[dict(
+            nodes=[0, 1], gbs=1.0, latency_s=1e-4)])
+        self.assertEqual(predict(two, '--nodes', '2', '--gpus', '2'), '')
+        # Of others than were measured.
+        self.assertIn('has links of 3 GPUs; what 8 exchange is extrapolated',
+                      predict(links, '--gpus', '8'))
+        self.assertEqual(predict(links, '--gpus', '1,3'), '')
+        more = predict(two, '--nodes', '2', '--gpus', '2,16').splitlines()
+        self.assertEqual(len(more), 1)
+        self.assertIn('has links of 2 machines of 2; what 2 of 16 exchange is '
+                      'extrapolated', more[0])
+        for nodes in (3, 8):
+            self.assertIn(
+                'nodes: cannot have equally many of 4 devices', predict(
+                    two | dict(nodes=nodes), '--nodes', str(nodes), status=1))
+
+    @staticmethod
+    def names_of_links():
+        """Of the fields of links, as the manual has them."""
+        section = re.search(r'\n\.Ss links\n(.*?)\n\.Ss ', MANUAL.read_text(),
+                            re.DOTALL).group(1)
+        return {name.strip() for line in re.findall(r'\n\.It Va (.*)', section)
+                for name in line.split(',')}
 
     def test_wrong(self):
         for arguments, words, status in (
