@@ -2,10 +2,6 @@
 
 #include "engine/passes.h"
 
-/* Elements of a head, beyond which no GPU has a kernel that keeps scores to
- * itself: such heads stay products and a softmax. */
-#define MOST_SIZE 256
-
 /* The nodes of one attention, in the order of execution. */
 typedef struct Pattern
 {
@@ -42,7 +38,8 @@ match (const QmUses *uses, QmGraph *graph, QmNode *last, Pattern *pattern)
     return false;
   pattern->scores = qm_uses_maker (uses, graph, pattern->softmax->inputs[0],
                                    QM_OP_MATMUL, true);
-  if (qm_graph_tensor (graph, last->outputs[0])->shape[3] > MOST_SIZE)
+  /* Of larger heads, products and a softmax. */
+  if (qm_graph_tensor (graph, last->outputs[0])->shape[3] > QM_ATTENTION_HEAD)
     return false;
   /* Queries that are fewer than keys have no operator of their own. */
   if (pattern->scores == NULL

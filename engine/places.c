@@ -196,7 +196,8 @@ options_of (const QmPlaces *places, size_t way, int at)
                           .loss_rows =
                               qm_level_loss_rows (places->options.level->name),
                           .sharding = config->sharding,
-                          .offload = config->offload };
+                          .offload = config->offload,
+                          .foreign = !places->options.level->own };
 }
 
 /* Takes what there are no kernels for, from the first plan there is. */

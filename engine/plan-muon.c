@@ -380,12 +380,14 @@ make_room_for (const QmPlan *plan,
   return status;
 }
 
+/* Whether one of the first `n` that Muon updates has the shape of the next. */
 static bool
-has_shape_of (const QmSlabTensor *tensors, size_t n, const QmSlabTensor *tensor)
+has_shape_of (const QmPlan *plan, const QmSlabTensor *tensors, size_t n)
 {
   for (size_t i = 0; i < n; i++)
-    if (tensors[i].rows == tensor->rows
-        && tensors[i].columns == tensor->columns)
+    if (tensors[i].rows == tensors[n].rows
+        && tensors[i].columns == tensors[n].columns
+        && qm_tensor_is_hidden_matrix (plan, &tensors[i]))
       return true;
   return false;
 }
@@ -399,7 +401,7 @@ qm_plan_muon (QmPlan *plan, QmError *error)
 
   for (size_t i = 0; i < n && status == QM_OK; i++)
     if (qm_tensor_is_hidden_matrix (plan, &tensors[i])
-        && !has_shape_of (tensors, i, &tensors[i]))
+        && !has_shape_of (plan, tensors, i))
       status = make_room_for (plan, &tensors[i], &plan->memory, error);
   free (tensors);
   return status;

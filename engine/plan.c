@@ -396,6 +396,22 @@ plan_memory (QmPlan *plan, QmError *error)
   return status;
 }
 
+QmStatus
+qm_plan_runs_on (const QmPlan *plan, const QmTarget *target, QmError *error)
+{
+  QmStatus status = QM_OK;
+  QmOpCall call;
+
+  for (size_t i = 0; i < plan->graph->n_nodes && status == QM_OK; i++)
+    {
+      if (!qm_op_has_limits (target, plan->graph->nodes[i].op))
+        continue;
+      qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
+      status = qm_target_takes (target, &call, error);
+    }
+  return status;
+}
+
 void
 qm_plan_memories (const QmPlan *plan,
                   const QmTarget *targets,
@@ -411,7 +427,11 @@ qm_plan_memories (const QmPlan *plan,
   for (size_t i = 0; i < n; i++)
     {
       memories[i].reserved = reserve (plan, &targets[i]);
-      memories[i].total = other + memories[i].workspace + memories[i].reserved;
+      memories[i].total =
+          plan->options.foreign
+                  || qm_plan_runs_on (plan, &targets[i], NULL) == QM_OK
+              ? other + memories[i].workspace + memories[i].reserved
+              : UINT64_MAX;
     }
 }
 
@@ -478,20 +498,6 @@ begin_plan (const QmModelConfig *config,
 }
 
 QmStatus
-qm_plan_runs_on (const QmPlan *plan, const QmTarget *target, QmError *error)
-{
-  QmStatus status = QM_OK;
-  QmOpCall call;
-
-  for (size_t i = 0; i < plan->graph->n_nodes && status == QM_OK; i++)
-    {
-      qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
-      status = qm_target_takes (target, &call, error);
-    }
-  return status;
-}
-
-QmStatus
 qm_plan_new (const QmModelConfig *config,
              const QmRecipe *recipe,
              const QmPlanOptions *options,
@@ -501,7 +507,7 @@ qm_plan_new (const QmModelConfig *config,
   QmStatus status =
       qm_plan_new_from (NULL, config, recipe, options, plan, error);
 
-  if (status == QM_OK)
+  if (status == QM_OK && !options->foreign)
     status = qm_plan_runs_on (*plan, &options->target, error);
   if (status != QM_OK)
     {

@@ -91,6 +91,8 @@ typedef struct QmPlanOptions
   bool narrow; /* sums that run through the model are of the type of products,
                   too, as where all weights are of 16 bits; only planned */
   bool deterministic; /* equal bits in every run, also where that costs time */
+  bool foreign; /* of other software, whose kernels have limits of their own;
+                   only planned */
   /* Rows of logits at a time, at most; 0: as qm_pass_loss() has it with
    * QM_METHOD_KERNELS, and without all. */
   int64_t loss_rows;
@@ -212,7 +214,8 @@ QmStatus qm_plan_check (const QmModelConfig *config,
                         QmError *error);
 
 /* Plans a recipe that was applied to its configuration; QM_STATUS_UNSUPPORTED
- * for what qm_plan_takes() or qm_plan_runs_on() refuses. */
+ * for what qm_plan_takes() or, unless it is foreign, qm_plan_runs_on() refuses.
+ */
 QmStatus qm_plan_new (const QmModelConfig *config,
                       const QmRecipe *recipe,
                       const QmPlanOptions *options,
@@ -240,7 +243,8 @@ QmStatus qm_plan_after (const QmModelConfig *config,
                         QmError *error);
 
 /* What it would need on other targets of the same kind, which differ in the
- * workspace and what is reserved. */
+ * workspace and what is reserved; in all UINT64_MAX where qm_plan_runs_on()
+ * refuses one, and it is not foreign. */
 void qm_plan_memories (const QmPlan *plan,
                        const QmTarget *targets,
                        size_t n,

@@ -229,6 +229,7 @@ make_plan (QmTrained *trained, double bytes, QmPlan **plan, QmError *error)
 
   options->target.kind = QM_DEVICE_CUDA;
   options->target.architecture = qm_gpu_architecture (trained->gpu);
+  options->foreign = strcmp (trained->level, "engine") != 0;
   status = options->micro_batch > 0
                ? qm_plan_new (&trained->config, recipe, options, plan, error)
                : qm_plan_largest (&trained->config, recipe, options,

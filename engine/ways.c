@@ -96,6 +96,7 @@ qm_way_find (const QmModelConfig *config,
   QmStatus status = QM_OK;
 
   memset (found, 0, sizeof *found);
+  one.foreign = !level->own;
   if (!fixed)
     status = qm_search_fit (config, recipe, &one, bytes, &found->memory, &fits,
                             &found->shortage, error);

@@ -450,6 +450,12 @@ qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error)
              : QM_OK;
 }
 
+bool
+qm_op_has_limits (const QmTarget *target, QmOp op)
+{
+  return target->kind == QM_DEVICE_CUDA && qm_cuda_has_limits (op);
+}
+
 QmStatus
 qm_op_run (QmDevice *device,
            QmStream *stream,

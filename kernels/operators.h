@@ -37,6 +37,9 @@
 #include "kernels/tensor.h"
 #include "kernels/training.h"
 
+/* Elements of a head, beyond which no device has attention in one operator. */
+#define QM_ATTENTION_HEAD 256
+
 #define QM_OP_MAX_INPUTS  10
 #define QM_OP_MAX_OUTPUTS 8
 
@@ -93,6 +96,10 @@ bool qm_op_has_workspace (const QmTarget *target, QmOp op);
  * large. */
 QmStatus
 qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error);
+
+/* Whether any call of the operator may be refused there, without looking at
+ * one. */
+bool qm_op_has_limits (const QmTarget *target, QmOp op);
 
 /* Checks the types and shapes of the call against the table. */
 QmStatus qm_op_check (const QmOpCall *call, QmError *error);

@@ -111,7 +111,8 @@ check (const QmAttention *a, QmError *error)
     return invalid (error, "heads must be a multiple of those of keys");
   if (a->window < 0)
     return invalid (error, "a window has at least one column");
-  if (a->head_dim < 8 || a->head_dim > QM_CUDA_HEAD || a->head_dim % 8 != 0)
+  if (a->head_dim < 8 || a->head_dim > QM_ATTENTION_HEAD
+      || a->head_dim % 8 != 0)
     return invalid (error, "the head size must be a multiple of 8 up to 256");
   if (a->seq > QM_CUDA_ROWS
       || (int64_t) a->batch * a->heads * ((a->seq + 15) / 16) > INT32_MAX)

@@ -29,7 +29,7 @@ qm_cuda_attends_on_tensor_cores (int architecture, const QmOpCall *call)
   bool backward = call->op == QM_OP_ATTENTION_BACKWARD;
   const QmTensor *q = &call->inputs[backward ? 1 : 0];
 
-  if (q->shape[3] % 8 != 0 || q->shape[3] > QM_CUDA_HEAD
+  if (q->shape[3] % 8 != 0 || q->shape[3] > QM_ATTENTION_HEAD
       || (q->type == QM_TYPE_F32 && !call->attributes.tf32)
       || !qm_cuda_multiplies (architecture, q->type, true))
     return false;
@@ -63,8 +63,8 @@ attention_is_taken (int architecture, const QmOpCall *call, QmError *error)
 {
   const QmTensor *q =
       &call->inputs[call->op == QM_OP_ATTENTION_BACKWARD ? 1 : 0];
-  QmStatus status =
-      at_most (call, "elements of a head", q->shape[3], QM_CUDA_HEAD, error);
+  QmStatus status = at_most (call, "elements of a head", q->shape[3],
+                             QM_ATTENTION_HEAD, error);
 
   if (status == QM_OK)
     status = at_most (call, "rows of a head", q->shape[2], QM_CUDA_ROWS, error);
@@ -97,6 +97,32 @@ scan_is_taken (int architecture, const QmOpCall *call, QmError *error)
     return status;
   return at_most (call, "sequences", in[0].shape[0] / call->attributes.width,
                   QM_CUDA_GRID, error);
+}
+
+bool
+qm_cuda_has_limits (QmOp op)
+{
+  switch (op)
+    {
+    case QM_OP_ATTENTION:
+    case QM_OP_ATTENTION_BACKWARD:
+    case QM_OP_SELECTIVE_SCAN:
+    case QM_OP_SELECTIVE_SCAN_BACKWARD:
+    case QM_OP_DUAL_SCAN:
+    case QM_OP_DUAL_SCAN_BACKWARD:
+    case QM_OP_LAYER_NORM:
+    case QM_OP_LAYER_NORM_BACKWARD:
+    case QM_OP_GATED_NORM:
+    case QM_OP_GATED_NORM_BACKWARD:
+    case QM_OP_SOFTMAX:
+    case QM_OP_SOFTMAX_BACKWARD:
+    case QM_OP_DRAW_NOISE:
+    case QM_OP_ADAPTIVE_NORM_BACKWARD:
+    case QM_OP_GATED_ADD_BACKWARD:
+      return true;
+    default:
+      return false;
+    }
 }
 
 QmStatus

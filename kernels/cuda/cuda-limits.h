@@ -71,8 +71,7 @@ qm_cuda_dual_states (int architecture)
  * heads of all samples. */
 #define QM_CUDA_GRID 65535
 
-/* Elements and rows of a head for attention. */
-#define QM_CUDA_HEAD 256
+/* Rows of a head for attention. */
 #define QM_CUDA_ROWS (1 << 24)
 
 #ifdef __cplusplus

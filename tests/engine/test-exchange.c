@@ -166,6 +166,45 @@ find (const char *model_id,
                       level, found, NULL);
 }
 
+/* A way that our own software has no kernels for, other software may go. */
+static void
+test_foreign (void)
+{
+  static const char text[] = "{\"model_type\":\"mamba\",\"hidden_size\":16,"
+                             "\"num_hidden_layers\":1,\"vocab_size\":60,"
+                             "\"state_size\":64}";
+  QmRecipe recipe = qm_catalog_model (catalog, "mamba-2.8b")->recipe;
+  QmModelConfig config;
+  QmSpeeds speeds;
+
+  check_case ("other software");
+  recipe.precision = QM_PRECISION_FP16;
+  CHECK_INT (qm_model_config_parse (text, sizeof text - 1, "", &config, NULL),
+             QM_OK);
+  CHECK_INT (qm_speeds_of_gpu (&calibration, qm_catalog_gpu (catalog, "t4"), 2,
+                               QM_INTERCONNECT_OF_GPU, &speeds, NULL),
+             QM_OK);
+  for (int own = 0; own < 2; own++)
+    for (int64_t size = 0; size < 2; size++)
+      {
+        const QmLevel *level =
+            qm_calibration_level (&calibration, own ? "engine" : "tuned");
+        const QmExchange exchange = qm_exchange_of (&speeds, level, NULL);
+        const QmPlanOptions options = { .target = { QM_DEVICE_CUDA,
+                                                    speeds.architecture },
+                                        .methods = QM_METHOD_ALL,
+                                        .micro_batch = size,
+                                        .ranks = 2,
+                                        .sharding = QM_SHARDING_ZERO_1 };
+        QmWayFound found;
+
+        CHECK_INT (qm_way_find (&config, &recipe, &options, UINT64_C (15) << 30,
+                                &exchange, level, &found, NULL),
+                   own ? QM_STATUS_UNSUPPORTED : QM_OK);
+        CHECK (own || found.fits);
+      }
+}
+
 /* Of every way: an exchange that costs nothing leaves nothing exposed, a slower
  * link is never faster, and what is exposed is no more than what there is. */
 static void
@@ -424,6 +463,7 @@ main (void)
   CHECK_INT (qm_calibration_load (path, &calibration, NULL), QM_OK);
   test_seconds ();
   test_by_hand ();
+  test_foreign ();
   test_ways ();
   test_sums ();
   test_shorten ();

@@ -149,6 +149,42 @@ test_kernels (void)
       }
 }
 
+/* Micro-batches that our own kernels have no grids for are not found, of one
+ * GPU or of several; those of other software have other limits. */
+static void
+test_sequences (void)
+{
+  static const char text[] = "{\"model_type\":\"mamba\",\"hidden_size\":16,"
+                             "\"num_hidden_layers\":1,\"vocab_size\":60}";
+  QmRecipe recipe = qm_catalog_model (catalog, "mamba-2.8b")->recipe;
+  QmModelConfig config;
+
+  check_case ("sequences");
+  CHECK_INT (qm_model_config_parse (text, sizeof text - 1, "", &config, NULL),
+             QM_OK);
+  recipe.batch_size = 1 << 18;
+  recipe.sequence_length = 4;
+  for (int own = 0; own < 2; own++)
+    for (int gpus = 1; gpus <= 2; gpus++)
+      {
+        QmPlacesOptions options =
+            options_of ("mamba-2.8b", own ? "engine" : "tuned");
+        QmPlaces *places;
+        QmPlaceFound found;
+
+        options.config = &config;
+        options.recipe = &recipe;
+        places = places_of (&options);
+        CHECK_INT (look (places, "h100-80gb-sxm", gpus, 80, &found), QM_OK);
+        CHECK (found.fits);
+        if (own)
+          CHECK (found.options.micro_batch < 65536);
+        else
+          CHECK (found.options.micro_batch > 65536);
+        qm_places_free (places);
+      }
+}
+
 /* An answer does not depend on what was asked before. */
 static void
 test_order (void)
@@ -339,6 +375,7 @@ main (void)
   CHECK_INT (qm_calibration_load (path, &calibration, &error), QM_OK);
   test_memory ();
   test_kernels ();
+  test_sequences ();
   test_order ();
   test_which_way ();
   test_divided_states ();

@@ -31,6 +31,8 @@ is_taken (int architecture, const QmOpCall *call)
   CHECK (status == QM_OK || status == QM_STATUS_UNSUPPORTED);
   if (status != QM_OK)
     CHECK_CONTAINS (error.message, qm_op_name (call->op));
+  CHECK (status == QM_OK || qm_op_has_limits (&gpu, call->op));
+  CHECK (!qm_op_has_limits (&cpu, call->op));
   return status == QM_OK;
 }
 
