@@ -47,9 +47,7 @@ time_meeting (void *data, int number, QmError *error)
   int rank = qm_bench_follows (meeting->options) ? 1 : 0;
   QmStatus status =
       qm_communicator_new (meeting->world, rank, meeting->end->device,
-                           meeting->options->no_peer ? QM_TRANSPORT_HOST
-                                                     : QM_TRANSPORT_AUTO,
-                           &meeting->communicator, error);
+                           meeting->transport, &meeting->communicator, error);
 
   return status == QM_OK
              ? qm_bench_time_two (meeting->communicator, meeting->end,

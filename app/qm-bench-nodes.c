@@ -395,6 +395,26 @@ qm_bench_check_links (const QmBenchOptions *options,
       links->ranks / measured);
 }
 
+void
+qm_bench_say_other_links (const QmBenchOptions *options,
+                          const QmLinkTimes *links,
+                          int gpus)
+{
+  int nodes = links->nodes > 1 ? links->nodes : 1;
+
+  if (gpus < 2 || gpus == links->ranks)
+    return;
+  if (nodes > 1)
+    qm_bench_say ("%.120s has links of %d machines of %d; what %d of %d "
+                  "exchange is extrapolated from them",
+                  options->links, nodes, links->ranks / nodes, nodes,
+                  gpus / nodes);
+  else
+    qm_bench_say ("%.120s has links of %d GPUs; what %d exchange is "
+                  "extrapolated from them",
+                  options->links, links->ranks, gpus);
+}
+
 const char *
 qm_bench_format_devices (
     int gpus, int nodes, const char *device, char *text, size_t size)

@@ -75,6 +75,12 @@ QmStatus qm_bench_check_links (const QmBenchOptions *options,
                                int nodes,
                                QmError *error);
 
+/* Says on standard error where `gpus` of all machines are not as many as the
+ * links were measured of: what these exchange follows from what those did. */
+void qm_bench_say_other_links (const QmBenchOptions *options,
+                               const QmLinkTimes *links,
+                               int gpus);
+
 /* "2 x NVIDIA H200", and of several machines "2 machines of 1 x NVIDIA H200";
  * returns `text`. */
 const char *qm_bench_format_devices (

@@ -311,6 +311,10 @@ read_measured_links (const QmBenchOptions *options,
   if (status == QM_OK)
     status =
         qm_bench_check_links (options, links, (int) options->n_nodes, error);
+  for (int i = 0; i < question->n_counts && status == QM_OK; i++)
+    qm_bench_say_other_links (options, links,
+                              question->counts[i]
+                                  * (links->nodes > 1 ? links->nodes : 1));
   if (status != QM_OK || links->nodes < 2)
     return status;
   question->network = qm_network_of_links (links);

@@ -127,6 +127,8 @@ complete (const QmBenchSearch *search,
                        json_string (search->models[entry->model].key));
   json_object_set_new (object, "gpus", json_integer (search->gpus));
   qm_bench_json_nodes (object, search->options);
+  /* A worker that was told what another one tried has tried nothing. */
+  qm_bench_json_trial (object, &search->trial);
   json_object_set_new (object, "engine", json_string ("quartermaster"));
 }
 
@@ -567,7 +569,8 @@ prepare_search (QmBenchSearch *search, QmError *error)
                                     on_opening, search->events, &search->info,
                                     &search->worker, error);
   if (status == QM_OK)
-    search->transport = qm_bench_worker_transport (search->worker);
+    search->transport =
+        qm_bench_worker_transport (search->worker, &search->trial);
   if (status == QM_OK)
     status = qm_bench_search_memory (search, error);
   if (status == QM_OK && search->catalog != NULL)

@@ -68,7 +68,8 @@ typedef struct QmBenchSearch
   QmBenchWorker *worker;
   int n_measured; /* by the worker */
   QmDeviceInfo info;
-  const char *transport; /* of the worker, that it had to try; or NULL */
+  const char *transport;  /* of the first worker, that it had to try; or NULL */
+  QmTransportTrial trial; /* in which it did */
   QmIdentity here;
   /* What may be used, and the limits that the user set; -1: none. */
   uint64_t device_bytes, host_bytes;

@@ -24,6 +24,7 @@ struct QmBenchWorker
   QmChild *child;
   QmBenchEnd end;
   const char *transport; /* static; NULL: not tried */
+  QmTransportTrial trial;
 };
 
 static void
@@ -188,6 +189,20 @@ take_transport (const json_t *said)
   return NULL;
 }
 
+/* What both ways took. */
+static void
+take_trial (const json_t *said, QmTransportTrial *trial)
+{
+  const json_t *inner = json_object_get (said, "transport_trial");
+  int64_t bytes = take_whole (inner, "bytes");
+
+  *trial = (QmTransportTrial){
+    .bytes = bytes > 0 ? (size_t) bytes : 0,
+    .nccl = json_number_value (json_object_get (inner, "nccl_s")),
+    .host = json_number_value (json_object_get (inner, "host_s")),
+  };
+}
+
 #define MAX_ARGUMENTS 44
 #define N_NUMBERS     6
 
@@ -294,6 +309,7 @@ qm_bench_worker_start (const QmBenchOptions *options,
     {
       take_device (said, info);
       new->transport = take_transport (said);
+      take_trial (said, &new->trial);
       *worker = new;
     }
   else
@@ -357,8 +373,9 @@ qm_bench_worker_measure (QmBenchWorker *worker,
 }
 
 const char *
-qm_bench_worker_transport (const QmBenchWorker *worker)
+qm_bench_worker_transport (const QmBenchWorker *worker, QmTransportTrial *trial)
 {
+  *trial = worker->trial;
   return worker->transport;
 }
 

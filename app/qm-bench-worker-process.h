@@ -64,9 +64,10 @@ typedef struct QmBenchEnd
 
 QmBenchEnd qm_bench_worker_end (const QmBenchWorker *worker);
 
-/* How its GPUs exchange, where it had to try: "nccl" or "host", static; else
- * NULL. */
-const char *qm_bench_worker_transport (const QmBenchWorker *worker);
+/* How its GPUs exchange, where it had to try: "nccl" or "host", static, and
+ * what both took; else NULL and a trial of 0 bytes. */
+const char *qm_bench_worker_transport (const QmBenchWorker *worker,
+                                       QmTransportTrial *trial);
 
 /* Whether it can measure more. */
 bool qm_bench_worker_alive (const QmBenchWorker *worker);

@@ -4,9 +4,9 @@
  * program that does, costs one measurement and not the search.
  *
  * JSON lines.  It says {"event": "ready", "device": {...}} once its device is
- * open, with "transport" where a trial showed how several exchange, which is
- * said to the next worker as --transport.  Then each line that it is told is a
- * measurement,
+ * open, with "transport" and "transport_trial" where a trial showed how several
+ * exchange: the next worker is told the former as --transport, and tries none.
+ * Then each line that it is told is a measurement,
  *
  *   {"model": "pythia-1b", "model_key": "...", "settings": "free-lunch",
  *    "checkpoint": true, "sharding": "none", "offload": "none",
@@ -223,6 +223,7 @@ say_ready (const QmBenchRun *run)
   if (run->trial.bytes > 0)
     json_object_set_new (ready, "transport",
                          json_string (qm_transport_name (run->wish)));
+  qm_bench_json_trial (ready, &run->trial);
   qm_bench_print_json (ready);
 }
 

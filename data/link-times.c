@@ -157,15 +157,19 @@ take_link_times (QmJsonObject *top, QmLinkTimes *times)
     }
   times->ranks = (int) n;
   times->nodes = (int) qm_json_integer_or (top, "nodes", 1, MOST_RANKS, 1);
+  if (times->ranks % times->nodes != 0)
+    qm_json_fail (top, "nodes", QM_STATUS_INVALID,
+                  "cannot have equally many of %d devices", times->ranks);
   take_collectives (top, times);
 }
 
 QmStatus
 qm_link_times_load (const char *path, QmLinkTimes *times, QmError *error)
 {
-  static const char *const harmless[] = { "provenance", "pairs",   "between",
-                                          "scaling",    "no_peer", "nccl",
-                                          NULL };
+  static const char *const harmless[] = { "provenance",      "pairs",
+                                          "between",         "scaling",
+                                          "no_peer",         "nccl",
+                                          "transport_trial", NULL };
   QmJsonText source = { .file = path };
   QmJsonObject top;
   json_t *root;

@@ -137,6 +137,26 @@ sum (QmCommunicator *communicator,
   return status == QM_OK ? qm_world_check (communicator->world, error) : status;
 }
 
+/* The same, and waits for all: seconds of one.  Where it failed, the others are
+ * still in it and wait for a rank that does not come, and are told why. */
+static QmStatus
+sum_together (QmCommunicator *communicator,
+              QmStream *stream,
+              void *memory,
+              size_t bytes,
+              int n,
+              double *seconds,
+              QmError *error)
+{
+  double begin = now ();
+  QmStatus status = sum (communicator, stream, memory, bytes, n, error);
+
+  *seconds = (now () - begin) / n;
+  if (status != QM_OK)
+    qm_communicator_abort (communicator, error->message);
+  return qm_transport_settle (communicator, status, error);
+}
+
 /* Seconds of a sum by the way that is open; all begin together. */
 static QmStatus
 time_way (QmCommunicator *communicator,
@@ -147,7 +167,6 @@ time_way (QmCommunicator *communicator,
   QmDevice *device = communicator->device;
   QmStream *stream = NULL;
   void *memory = NULL;
-  double begin = 0;
   QmStatus status = qm_stream_create (device, &stream, error);
 
   if (status == QM_OK)
@@ -157,13 +176,11 @@ time_way (QmCommunicator *communicator,
   /* Nobody waits for a rank that has no memory. */
   status = qm_transport_settle (communicator, status, error);
   if (status == QM_OK)
-    status = sum (communicator, stream, memory, bytes, TRIAL_WARM, error);
-  status = qm_transport_settle (communicator, status, error);
-  begin = now ();
+    status = sum_together (communicator, stream, memory, bytes, TRIAL_WARM,
+                           seconds, error);
   if (status == QM_OK)
-    status = sum (communicator, stream, memory, bytes, TRIAL_SUMS, error);
-  *seconds = (now () - begin) / TRIAL_SUMS;
-  status = qm_transport_settle (communicator, status, error);
+    status = sum_together (communicator, stream, memory, bytes, TRIAL_SUMS,
+                           seconds, error);
   qm_device_free (device, memory);
   qm_stream_free (device, stream);
   return status;

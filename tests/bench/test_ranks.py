@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """qm-bench on several devices, which are the CPU as often as it takes.
 
-usage: test_ranks.py QM_BENCH
+usage: test_ranks.py QM_BENCH MANUAL OTHER_WORKER
 """
 
 import json
 import os
 import pathlib
 import random
+import re
+import shlex
 import signal
 import struct
 import subprocess
@@ -20,6 +22,48 @@ import unittest
 from common import RECIPE, TINY, children, left_of, read_tensors
 
 BENCH = os.path.abspath(sys.argv[1])
+MANUAL = pathlib.Path(sys.argv[2])
+OTHER_WORKER = os.path.abspath(sys.argv[3])
+# What a worker of GPUs may have found out; CPUs have one way.
+TRIAL = dict(bytes=67108864, nccl_s=0.25, host_s=0.125)
+# A worker that has, unless it is told; the first one has no memory for its
+# second measurement, and the second one fails in its third.
+TRYING = '''
+import json, pathlib, subprocess, sys
+bench, trial, log = json.loads(sys.argv[1])
+log = pathlib.Path(log)
+number = len(log.read_text().splitlines()) if log.exists() else 0
+with log.open('a') as file:
+    file.write(json.dumps(sys.argv[2:]) + '\\n')
+tries = '--transport' not in sys.argv
+real = subprocess.Popen([bench, *sys.argv[2:]], text=True,
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+def tell(said):
+    print(json.dumps(said), flush=True)
+
+def pass_on():
+    said = json.loads(real.stdout.readline())
+    if tries and said['event'] == 'ready':
+        said |= dict(transport='host', transport_trial=trial)
+    if tries and said['event'] == 'result':
+        said['result']['transport_trial'] = trial
+    tell(said)
+    return said['event']
+
+pass_on()
+for count, line in enumerate(sys.stdin):
+    if (number, count) in ((0, 1), (1, 2)):
+        tell(dict(event='error', status=6 if number == 0 else 8,
+                  message='it was made up'))
+        continue
+    real.stdin.write(line)
+    real.stdin.flush()
+    while pass_on() == 'progress':
+        pass
+real.stdin.close()
+real.wait()
+'''
 WAYS = ('zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3')
 # Of several devices and not of one, or the other way round.
 DEEP = TINY | dict(num_hidden_layers=3)
@@ -298,6 +342,37 @@ class RanksTest(unittest.TestCase):
         self.assertNotIn('transport_trial', result)
         self.assertIn('NCCL is for NVIDIA GPUs', worker('nccl')['message'])
 
+    def test_trial_stays(self):
+        """Every result of a search says what a trial showed, though the worker
+        that tried is gone."""
+        log, results = self.path / 'log', self.path / 'results.jsonl'
+        self.write('trying.py', TRYING.encode())
+        self.write('worker', '\n'.join((
+            '#!/bin/sh', f'exec {shlex.quote(sys.executable)} '
+            f'{shlex.quote(str(self.path / "trying.py"))} '
+            + shlex.quote(json.dumps([BENCH, TRIAL, str(log)])) + ' "$@"',
+            '')).encode())
+        (self.path / 'worker').chmod(0o700)
+        command = self.command('search', '--device', 'cpu', '--gpus', '2',
+                               '--results', str(results), '--methods', 'all')
+        done = subprocess.run(
+            [OTHER_WORKER, *command[1:]], text=True, capture_output=True,
+            timeout=120,
+            env=os.environ | dict(QM_TEST_WORKER=str(self.path / 'worker')))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first, *others = [json.loads(line) for line in
+                          log.read_text().splitlines()]
+        self.assertEqual(len(others), 2)
+        self.assertNotIn('--transport', first)
+        for other in others:
+            self.assertEqual(other[other.index('--transport') + 1], 'host')
+        lines = [json.loads(line) for line in
+                 results.read_text().splitlines()]
+        self.assertIn('failed', {line['status'] for line in lines})
+        for line in lines:
+            self.assertEqual((line['transport'], line['transport_trial']),
+                             ('host', TRIAL))
+
     def test_cut(self):
         """What one pass shows to be slow is marked, and has no times."""
         path = self.path / 'results.jsonl'
@@ -436,10 +511,59 @@ class RanksTest(unittest.TestCase):
                 self.assertAlmostEqual(
                     row['bus_gbs'], row['bytes'] * factor / row['seconds']
                     / 1e9, delta=1e-6 * row['bus_gbs'])
+        self.predicted(said)
         self.assertNotIn('pairs', links('--device', 'cpu', '--gpus', '1'))
         text = subprocess.run([BENCH, 'links', '--device', 'cpu,cpu'],
                               capture_output=True, timeout=300, text=True)
         self.assertIn('All 2, through the memory of the host', text.stdout)
+
+    def predicted(self, links):
+        """All that links say is taken, as it is on other machines, too; what
+        nothing was measured of is said to be extrapolated."""
+        path = self.path / 'links.json'
+
+        def predict(said, *arguments, status=0):
+            path.write_text(json.dumps(said))
+            done = subprocess.run(
+                [BENCH, 'predict', '--model', 'pythia-160m', '--gpu',
+                 'rtx4090', '--level', 'engine', '--sharding', 'none',
+                 '--json', '--links', str(path), *arguments],
+                capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, status, done.stderr)
+            if status == 0:
+                last = json.loads(done.stdout.splitlines()[-1])
+                self.assertEqual(last['link'], 'measured')
+            return done.stderr
+        # CPUs have one way, and their links no trial of two.
+        everything = links | dict(
+            no_peer=True, nccl={'NCCL_P2P_DISABLE': '1'},
+            transport_trial=TRIAL)
+        self.assertEqual(self.names_of_links() - set(everything),
+                         {'nodes', 'gpus', 'between'})
+        self.assertEqual(predict(everything, '--gpus', '3'), '')
+        two = everything | dict(gpus=4, nodes=2, between=[dict(
+            nodes=[0, 1], gbs=1.0, latency_s=1e-4)])
+        self.assertEqual(predict(two, '--nodes', '2', '--gpus', '2'), '')
+        # Of others than were measured.
+        self.assertIn('has links of 3 GPUs; what 8 exchange is extrapolated',
+                      predict(links, '--gpus', '8'))
+        self.assertEqual(predict(links, '--gpus', '1,3'), '')
+        more = predict(two, '--nodes', '2', '--gpus', '2,16').splitlines()
+        self.assertEqual(len(more), 1)
+        self.assertIn('has links of 2 machines of 2; what 2 of 16 exchange is '
+                      'extrapolated', more[0])
+        for nodes in (3, 8):
+            self.assertIn(
+                'nodes: cannot have equally many of 4 devices', predict(
+                    two | dict(nodes=nodes), '--nodes', str(nodes), status=1))
+
+    @staticmethod
+    def names_of_links():
+        """Of the fields of links, as the manual has them."""
+        section = re.search(r'\n\.Ss links\n(.*?)\n\.Ss ', MANUAL.read_text(),
+                            re.DOTALL).group(1)
+        return {name.strip() for line in re.findall(r'\n\.It Va (.*)', section)
+                for name in line.split(',')}
 
     def test_wrong(self):
         for arguments, words, status in (

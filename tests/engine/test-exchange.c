@@ -402,6 +402,28 @@ load_text (const char *text, QmLinkTimes *times)
   "], \"reduce_scatter\": [" TIME ("8", "0.1") "], \"all_gather\": [" TIME ( \
       "8", "0.1") "]}}"
 
+/* Of several machines, which have equally many. */
+static void
+test_machines_of_file (void)
+{
+  QmLinkTimes times;
+
+  CHECK_INT (load_text (TWO "\"gpus\": 4, \"nodes\": 2, " ALL (TIME ("8", "1")),
+                        &times),
+             QM_OK);
+  CHECK_INT (times.ranks, 4);
+  CHECK_INT (times.nodes, 2);
+  for (int nodes = 3; nodes <= 8; nodes += 5)
+    {
+      char text[1024];
+
+      snprintf (text, sizeof text,
+                TWO "\"gpus\": 4, \"nodes\": %d, " ALL (TIME ("8", "1")),
+                nodes);
+      CHECK_INT (load_text (text, &times), QM_STATUS_INVALID);
+    }
+}
+
 static void
 test_file (void)
 {
@@ -425,6 +447,7 @@ test_file (void)
   CHECK (load_text (TWO "\"more\": 1, " ALL (TIME ("8", "1")), &times)
          != QM_OK);
   CHECK (load_text ("{\"devices\": [{}]}", &times) != QM_OK);
+  test_machines_of_file ();
   CHECK (load_text ("[]", &times) != QM_OK);
 }
 
