@@ -51,9 +51,6 @@ struct QmPlaces
   size_t n_ways;
   QmTarget targets[QM_PLACES_ARCHITECTURES];
   size_t n_targets;
-  /* Of our own software: what each has no kernel for, once `checked`. */
-  QmError lacking[QM_PLACES_ARCHITECTURES];
-  bool lacks[QM_PLACES_ARCHITECTURES], checked;
   Need *needs[QM_SEARCH_MOST][MOST_SIZES];
   QmWayPlans *ranked; /* plans of several GPUs */
 };
@@ -200,24 +197,10 @@ options_of (const QmPlaces *places, size_t way, int at)
                           .foreign = !places->options.level->own };
 }
 
-/* Takes what there are no kernels for, from the first plan there is. */
-static void
-check_kernels (QmPlaces *places, const QmPlan *plan)
-{
-  if (places->checked || !places->options.level->own)
-    return;
-  for (size_t i = 0; i < places->n_targets; i++)
-    places->lacks[i] =
-        qm_plan_runs_on (plan, &places->targets[i], &places->lacking[i])
-        != QM_OK;
-  places->checked = true;
-}
-
 /* Takes what is needed on each architecture, and what is done. */
 static QmStatus
-keep (QmPlaces *places, const QmPlan *plan, Need *need, QmError *error)
+keep (const QmPlaces *places, const QmPlan *plan, Need *need, QmError *error)
 {
-  check_kernels (places, plan);
   qm_plan_memories (plan, places->targets, places->n_targets, need->memory);
   need->state = PLANNED;
   return qm_work_new (plan, &need->work, error);
@@ -586,23 +569,28 @@ bytes_of (Search *search, size_t way, uint64_t *bytes, QmError *error)
   return status;
 }
 
-/* Whether the target has kernels for what the smallest way does. */
+/* Whether the target has kernels of ours for what the smallest way does; why
+ * not, its plan for that target says. */
 static QmStatus
 check_target (Search *search, QmError *error)
 {
   QmPlaces *places = search->places;
-  QmStatus status = QM_OK;
+  QmPlanOptions options = options_of (places, 0, 0);
+  QmPlan *plan = NULL;
   Need *need;
+  QmStatus status;
 
-  if (!places->options.level->own)
+  if (options.foreign)
     return QM_OK;
-  if (!places->checked)
-    status = plan_need (places, 0, 0, &need, error);
-  if (status != QM_OK || !places->lacks[search->target])
+  status = plan_need (places, 0, 0, &need, error);
+  if (status != QM_OK || need->state != PLANNED
+      || need->memory[search->target].total != UINT64_MAX)
     return status;
-  if (error != NULL)
-    *error = places->lacking[search->target];
-  return QM_STATUS_UNSUPPORTED;
+  options.target = places->targets[search->target];
+  status = qm_plan_new (places->options.config, places->options.recipe,
+                        &options, &plan, error);
+  qm_plan_free (plan);
+  return status;
 }
 
 /* What the smallest way takes, where none fits. */

@@ -396,8 +396,9 @@ plan_memory (QmPlan *plan, QmError *error)
   return status;
 }
 
-QmStatus
-qm_plan_runs_on (const QmPlan *plan, const QmTarget *target, QmError *error)
+/* Whether a target has kernels for all calls. */
+static QmStatus
+has_kernels (const QmPlan *plan, const QmTarget *target, QmError *error)
 {
   QmStatus status = QM_OK;
   QmOpCall call;
@@ -429,7 +430,7 @@ qm_plan_memories (const QmPlan *plan,
       memories[i].reserved = reserve (plan, &targets[i]);
       memories[i].total =
           plan->options.foreign
-                  || qm_plan_runs_on (plan, &targets[i], NULL) == QM_OK
+                  || has_kernels (plan, &targets[i], NULL) == QM_OK
               ? other + memories[i].workspace + memories[i].reserved
               : UINT64_MAX;
     }
@@ -508,7 +509,7 @@ qm_plan_new (const QmModelConfig *config,
       qm_plan_new_from (NULL, config, recipe, options, plan, error);
 
   if (status == QM_OK && !options->foreign)
-    status = qm_plan_runs_on (*plan, &options->target, error);
+    status = has_kernels (*plan, &options->target, error);
   if (status != QM_OK)
     {
       qm_plan_free (*plan);

@@ -214,8 +214,8 @@ QmStatus qm_plan_check (const QmModelConfig *config,
                         QmError *error);
 
 /* Plans a recipe that was applied to its configuration; QM_STATUS_UNSUPPORTED
- * for what qm_plan_takes() or, unless it is foreign, qm_plan_runs_on() refuses.
- */
+ * for what qm_plan_takes() refuses or, unless it is foreign, the target has no
+ * kernel for, with the first that it has none for. */
 QmStatus qm_plan_new (const QmModelConfig *config,
                       const QmRecipe *recipe,
                       const QmPlanOptions *options,
@@ -223,11 +223,6 @@ QmStatus qm_plan_new (const QmModelConfig *config,
                       QmError *error);
 
 void qm_plan_free (QmPlan *plan);
-
-/* Whether a target has kernels for all calls of a plan; else
- * QM_STATUS_UNSUPPORTED, with the first that it has none for. */
-QmStatus
-qm_plan_runs_on (const QmPlan *plan, const QmTarget *target, QmError *error);
 
 /* Before the first pass. */
 #define QM_PLAN_NO_PASS "none"
@@ -243,8 +238,8 @@ QmStatus qm_plan_after (const QmModelConfig *config,
                         QmError *error);
 
 /* What it would need on other targets of the same kind, which differ in the
- * workspace and what is reserved; in all UINT64_MAX where qm_plan_runs_on()
- * refuses one, and it is not foreign. */
+ * workspace and what is reserved; in all UINT64_MAX where one has no kernels
+ * for it, and it is not foreign. */
 void qm_plan_memories (const QmPlan *plan,
                        const QmTarget *targets,
                        size_t n,

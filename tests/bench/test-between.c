@@ -4,14 +4,12 @@
  * able to do is what fails, and no other one is taken for it. */
 
 #include "app/qm-bench-between.h"
-#include "tests/data/check.h"
+#include "tests/bench/tiny.h"
 
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MACHINES 2
 #define BYTES    ((size_t) 1 << 20)
@@ -47,21 +45,6 @@ typedef struct Machine
   pthread_t thread;
 } Machine;
 
-/* A port that nobody listens at. */
-static int
-draw_port (void)
-{
-  struct sockaddr_in place = { .sin_family = AF_INET,
-                               .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
-  socklen_t length = sizeof place;
-  int fd = socket (AF_INET, SOCK_STREAM, 0);
-
-  CHECK (bind (fd, (struct sockaddr *) &place, sizeof place) == 0
-         && getsockname (fd, (struct sockaddr *) &place, &length) == 0);
-  close (fd);
-  return ntohs (place.sin_port);
-}
-
 static void *
 measure_machine (void *data)
 {
@@ -81,7 +64,7 @@ measure_machine (void *data)
 static void
 measure_all (QmTransport transport, Machine machines[MACHINES])
 {
-  int port = draw_port ();
+  int port = free_port ();
 
   for (int i = 0; i < MACHINES; i++)
     {

@@ -7,6 +7,7 @@
 #include "app/qm-bench-ranks.h"
 #include "engine/measure.h"
 #include "engine/train.h"
+#include "tests/bench/tiny.h"
 #include "tests/data/check.h"
 #include "tests/engine/failing.h"
 
@@ -32,17 +33,6 @@ typedef struct Ranks
 
 static QmModelConfig config;
 static QmRecipe recipe;
-
-static const char config_text[] =
-    "{\"model_type\":\"gpt_neox\",\"vocab_size\":96,\"hidden_size\":16,"
-    "\"num_hidden_layers\":1,\"num_attention_heads\":2,"
-    "\"intermediate_size\":32,\"hidden_act\":\"gelu\","
-    "\"max_position_embeddings\":16}";
-static const char recipe_text[] =
-    "{\"batch_size\":12,\"steps\":10,\"sequence_length\":8,"
-    "\"precision\":\"bf16\",\"optimizer\":\"adamw\",\"learning_rate\":0.001,"
-    "\"beta1\":0.9,\"beta2\":0.95,\"epsilon\":1e-8,\"weight_decay\":0.01,"
-    "\"max_grad_norm\":1.0}";
 
 /* The program's, where somebody never hears that others have failed. */
 int
@@ -195,10 +185,10 @@ main (void)
 {
   int victim = 0;
 
-  CHECK_INT (qm_model_config_parse (config_text, strlen (config_text), "",
+  CHECK_INT (qm_model_config_parse (TINY_CONFIG, strlen (TINY_CONFIG), "",
                                     &config, NULL),
              QM_OK);
-  CHECK_INT (qm_recipe_parse (recipe_text, strlen (recipe_text), "", &recipe,
+  CHECK_INT (qm_recipe_parse (TINY_RECIPE, strlen (TINY_RECIPE), "", &recipe,
                               NULL),
              QM_OK);
   CHECK_INT (qm_model_apply_recipe (&config, &recipe, "", NULL), QM_OK);

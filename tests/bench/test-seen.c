@@ -6,15 +6,13 @@
 
 #include "app/qm-bench-nodes.h"
 #include "app/qm-bench-run.h"
-#include "tests/data/check.h"
+#include "tests/bench/tiny.h"
 
-#include <arpa/inet.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MACHINES 2
 #define LOCAL    2
@@ -23,17 +21,6 @@
 static QmModelConfig config;
 static QmRecipe recipe;
 static QmBenchModel model = { .name = "tiny" };
-
-static const char config_text[] =
-    "{\"model_type\":\"gpt_neox\",\"vocab_size\":96,\"hidden_size\":16,"
-    "\"num_hidden_layers\":1,\"num_attention_heads\":2,"
-    "\"intermediate_size\":32,\"hidden_act\":\"gelu\","
-    "\"max_position_embeddings\":16}";
-static const char recipe_text[] =
-    "{\"batch_size\":12,\"steps\":10,\"sequence_length\":8,"
-    "\"precision\":\"bf16\",\"optimizer\":\"adamw\",\"learning_rate\":0.001,"
-    "\"beta1\":0.9,\"beta2\":0.95,\"epsilon\":1e-8,\"weight_decay\":0.01,"
-    "\"max_grad_norm\":1.0}";
 
 /* The program's, which nothing here needs. */
 int
@@ -60,21 +47,6 @@ typedef struct Machine
   json_t *result;
   pthread_t thread;
 } Machine;
-
-/* A port that nobody listens at. */
-static int
-find_port (void)
-{
-  struct sockaddr_in place = { .sin_family = AF_INET,
-                               .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
-  socklen_t length = sizeof place;
-  int fd = socket (AF_INET, SOCK_STREAM, 0);
-
-  CHECK (bind (fd, (struct sockaddr *) &place, sizeof place) == 0
-         && getsockname (fd, (struct sockaddr *) &place, &length) == 0);
-  close (fd);
-  return ntohs (place.sin_port);
-}
 
 static QmRange
 range (double mean)
@@ -196,7 +168,7 @@ static json_t *
 measure (int silent)
 {
   static Machine machines[MACHINES];
-  int port = find_port ();
+  int port = free_port ();
 
   for (int i = 0; i < MACHINES; i++)
     {
@@ -285,10 +257,10 @@ test_unknown_power (void)
 int
 main (void)
 {
-  CHECK_INT (qm_model_config_parse (config_text, strlen (config_text), "",
+  CHECK_INT (qm_model_config_parse (TINY_CONFIG, strlen (TINY_CONFIG), "",
                                     &config, NULL),
              QM_OK);
-  CHECK_INT (qm_recipe_parse (recipe_text, strlen (recipe_text), "", &recipe,
+  CHECK_INT (qm_recipe_parse (TINY_RECIPE, strlen (TINY_RECIPE), "", &recipe,
                               NULL),
              QM_OK);
   CHECK_INT (qm_model_apply_recipe (&config, &recipe, "", NULL), QM_OK);

@@ -5,9 +5,12 @@
 #ifndef QM_TESTS_DATA_CONFIGURATIONS_H
 #define QM_TESTS_DATA_CONFIGURATIONS_H
 
+#include "data/family.h"
 #include "data/model.h"
 #include "tests/data/check.h"
 
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A text, and where and with which words in its message it is refused. */
@@ -57,6 +60,22 @@ check_refused (const Refused *refused, size_t n)
       CHECK_CONTAINS (error.message, refused[i].message);
     }
   check_case ("");
+}
+
+/* A configuration that is written is read as the same. */
+static inline void
+check_written (const char *text)
+{
+  QmModelConfig config = parse_well (text), again = { 0 };
+  json_t *object = qm_model_config_json (&config, true);
+  char *written = json_dumps (object, 0);
+  QmError error;
+
+  CHECK_INT (parse (written, &again, &error), QM_OK);
+  CHECK_STRING (error.message, "");
+  CHECK (memcmp (&config, &again, sizeof config) == 0);
+  free (written);
+  json_decref (object);
 }
 
 #endif

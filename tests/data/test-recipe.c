@@ -95,7 +95,7 @@ test_recipes (void)
   CHECK_NEAR (recipe.muon_learning_rate, 0.02, 0);
 }
 
-/* What only Muon has is of no weight for others. */
+/* What makes another key; what only Muon has is of no weight for others. */
 static void
 test_key (void)
 {
@@ -108,6 +108,18 @@ test_key (void)
   check_case ("model key");
   CHECK_INT (qm_model_config_parse (json, sizeof json - 1, "", &config, NULL),
              QM_OK);
+  qm_model_key (&config, &recipe, first);
+  CHECK_INT ((int64_t) strspn (first, "0123456789abcdef"), 16);
+  recipe.dropout = -NAN;
+  qm_model_key (&config, &recipe, second);
+  CHECK_STRING (second, first);
+  recipe.steps = 11;
+  qm_model_key (&config, &recipe, second);
+  CHECK (strcmp (first, second) != 0);
+  recipe.steps = 10;
+  config.mamba.tie_word_embeddings = !config.mamba.tie_word_embeddings;
+  qm_model_key (&config, &recipe, second);
+  CHECK (strcmp (first, second) != 0);
   qm_model_key (&config, &recipe, first);
   recipe.optimizer = QM_OPTIMIZER_MUON;
   qm_model_key (&config, &recipe, second);

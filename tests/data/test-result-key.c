@@ -2,14 +2,11 @@
 
 /* Which measurement a result is of: GPUs that exchange through the host are
  * another one, CPUs are not; in which type they sum makes none; what was cut
- * takes the place of nothing that was measured.  And what of a model and its
- * recipe makes another key. */
+ * takes the place of nothing that was measured. */
 
-#include "data/model.h"
 #include "data/results.h"
 #include "tests/data/check.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,42 +96,11 @@ test_cut (void)
   CHECK (qm_result_replaces (&a, &b));
 }
 
-static void
-test_model_key (void)
-{
-  static const char json[] = "{\"model_type\": \"mamba\", \"hidden_size\": 16,"
-                             "\"num_hidden_layers\": 2, \"vocab_size\": 50}";
-  QmRecipe recipe = { .batch_size = 4, .steps = 10, .dropout = NAN };
-  QmModelConfig config;
-  char first[QM_MODEL_KEY_BYTES], second[QM_MODEL_KEY_BYTES];
-
-  check_case ("model key");
-  CHECK_INT (qm_model_config_parse (json, sizeof json - 1, "", &config, NULL),
-             QM_OK);
-  qm_model_key (&config, &recipe, first);
-  CHECK_INT ((int64_t) strspn (first, "0123456789abcdef"), 16);
-  recipe.dropout = -NAN;
-  qm_model_key (&config, &recipe, second);
-  CHECK_STRING (second, first);
-  recipe.steps = 11;
-  qm_model_key (&config, &recipe, second);
-  CHECK (strcmp (first, second) != 0);
-  recipe.steps = 10;
-  recipe.z_loss = 1e-4;
-  qm_model_key (&config, &recipe, second);
-  CHECK (strcmp (first, second) != 0);
-  recipe.z_loss = 0;
-  config.mamba.tie_word_embeddings = !config.mamba.tie_word_embeddings;
-  qm_model_key (&config, &recipe, second);
-  CHECK (strcmp (first, second) != 0);
-}
-
 int
 main (void)
 {
   test_transport ();
   test_sums ();
   test_cut ();
-  test_model_key ();
   return check_report ();
 }
