@@ -47,7 +47,11 @@ QmStatus qm_pass_fuse_backward (QmGraph *graph, QmError *error);
 
 QmStatus qm_pass_loss (QmGraph *graph, int64_t rows, QmError *error);
 
-/* After all others: activation checkpointing (Chen et al. 2016).  Of what the
+/* After those and checkpointing: gates go into the product that makes what they
+ * gate, and their gradients into the one that makes that of what was gated. */
+QmStatus qm_pass_gates (QmGraph *graph, QmError *error);
+
+/* After all others but that of gates: activation checkpointing (Chen et al. 2016).  Of what the
  * forward nodes make, only what is outside of blocks lives until the backward
  * pass, the outputs of blocks among it.  Everything else that the backward pass
  * reads is made once more, by the same operators from the same values, right

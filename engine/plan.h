@@ -187,7 +187,7 @@ typedef struct QmPlan
 } QmPlan;
 
 /* The most passes that a plan goes through. */
-#define QM_PLAN_PASSES 13
+#define QM_PLAN_PASSES 14
 
 /* The names of those that it does with such options, in their order; static. */
 size_t qm_plan_passes (const QmPlanOptions *options,

@@ -94,6 +94,20 @@ typedef enum QmOp
    * out: 0 dw f32 [out, in], 1 [dbias f32 [out]] */
   QM_OP_LINEAR_WEIGHT_GRAD,
 
+  /* y = activation(gate) x up, where the columns of gate and then those of up
+   * are x w' + bias, possibly rounded to the type of y (and pre) before.  `pre`,
+   * where present, receives both.
+   * in: 0 x [rows, in], 1 w [2 features, in], 2 [bias [2 features]]
+   * out: 0 y [rows, features], 1 [pre [rows, 2 features]] */
+  QM_OP_GATED_LINEAR,
+
+  /* dgate = d up activation'(gate), dup = d activation(gate), side by side as
+   * gate and up are in `pre`, with d = dy w, possibly rounded to the type of
+   * the result before.
+   * in: 0 dy [rows, out], 1 w [out, features], 2 pre [rows, 2 features]
+   * out: 0 dpre [rows, 2 features] */
+  QM_OP_GATED_INPUT_GRAD,
+
   /* c = scale x a b, for every pair of leading indices; any strides of
    * which one of the last two is 1. With `causal` only c[i, j] with j <= i
    * matter (kind 1) or only a[i, j] with j <= i are not zero (kind 2) or
