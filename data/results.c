@@ -334,6 +334,24 @@ read_engine (Line *line)
                                                         : read_version (line);
 }
 
+/* How a training in FP8 was one. */
+static void
+read_fp8 (Line *line)
+{
+  static const char *const scales[] = { "tensor", "row" };
+  static const char *const amax[] = { "current", "delayed" };
+  static const char *const gradients[] = { "e5m2", "e4m3" };
+  QmJsonObject *object = &line->object;
+  QmResult *r = line->result;
+
+  if (strcmp (r->precision, "fp8") != 0)
+    return;
+  r->fp8_scales = scales[read_required_word (object, "fp8_scales", scales, 2)];
+  r->fp8_amax = amax[read_required_word (object, "fp8_amax", amax, 2)];
+  r->fp8_gradients =
+      gradients[read_required_word (object, "fp8_gradients", gradients, 2)];
+}
+
 /* Older lines are without. */
 static void
 read_sums (Line *line)
@@ -412,6 +430,7 @@ read_method (Line *line)
   r->precision =
       precision_words[read_required_word (object, "precision", precision_words,
                                           N_WORDS (precision_words))];
+  read_fp8 (line);
   read_sums (line);
 }
 
