@@ -203,7 +203,7 @@ add_operands (Fp8Pass *p, const QmNode *node)
 }
 
 static void
-choose (Fp8Pass *p)
+choose_products (Fp8Pass *p)
 {
   const QmGraph *graph = p->graph;
 
@@ -524,7 +524,7 @@ qm_pass_fp8 (QmGraph *graph, const QmFp8 *fp8, QmError *error)
       begin_pass (&p) ? find_routes (&p, error) : qm_error_no_memory (error);
   if (status == QM_OK)
     {
-      choose (&p);
+      choose_products (&p);
       if (p.n_linear == 0)
         qm_graph_fail (
             graph, QM_STATUS_UNSUPPORTED,

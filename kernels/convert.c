@@ -80,8 +80,8 @@ qm_float_to_bf16 (float value)
   return (uint16_t) drop_bits (bits, 16);
 }
 
-float
-qm_float_from_e4m3 (uint8_t bits)
+static float
+float_from_e4m3 (uint8_t bits)
 {
   uint32_t sign = (uint32_t) (bits & 0x80) << 24;
   uint32_t magnitude = bits & 0x7f;
@@ -93,8 +93,8 @@ qm_float_from_e4m3 (uint8_t bits)
   return from_bits (sign | (magnitude + (120 << 3)) << 20);
 }
 
-float
-qm_float_from_e5m2 (uint8_t bits)
+static float
+float_from_e5m2 (uint8_t bits)
 {
   return qm_float_from_f16 ((uint16_t) (bits << 8));
 }
@@ -119,14 +119,14 @@ to_eight_bits (float value, uint32_t fraction, float least, uint8_t most)
   return (uint8_t) (sign | (code < most ? code : most));
 }
 
-uint8_t
-qm_float_to_e4m3 (float value)
+static uint8_t
+float_to_e4m3 (float value)
 {
   return to_eight_bits (value, 3, 0x1p-6f, 0x7e);
 }
 
-uint8_t
-qm_float_to_e5m2 (float value)
+static uint8_t
+float_to_e5m2 (float value)
 {
   return to_eight_bits (value, 2, 0x1p-14f, 0x7b);
 }
@@ -158,11 +158,11 @@ qm_floats_load (
       break;
     case QM_TYPE_E4M3:
       for (int64_t i = 0; i < n; i++)
-        to[i] = qm_float_from_e4m3 (octets[i * stride]);
+        to[i] = float_from_e4m3 (octets[i * stride]);
       break;
     case QM_TYPE_E5M2:
       for (int64_t i = 0; i < n; i++)
-        to[i] = qm_float_from_e5m2 (octets[i * stride]);
+        to[i] = float_from_e5m2 (octets[i * stride]);
       break;
     case QM_TYPE_I32:
     case QM_TYPE_NONE:
@@ -197,11 +197,11 @@ qm_floats_store (
       break;
     case QM_TYPE_E4M3:
       for (int64_t i = 0; i < n; i++)
-        octets[i * stride] = qm_float_to_e4m3 (from[i]);
+        octets[i * stride] = float_to_e4m3 (from[i]);
       break;
     case QM_TYPE_E5M2:
       for (int64_t i = 0; i < n; i++)
-        octets[i * stride] = qm_float_to_e5m2 (from[i]);
+        octets[i * stride] = float_to_e5m2 (from[i]);
       break;
     case QM_TYPE_I32:
     case QM_TYPE_NONE:
