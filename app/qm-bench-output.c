@@ -422,7 +422,7 @@ qm_bench_json_passes (const QmPlan *plan, const char *last)
 {
   json_t *array = json_array ();
   const char *names[QM_PLAN_PASSES];
-  size_t n = qm_plan_passes (&plan->options, names);
+  size_t n = qm_plan_passes (&plan->recipe, &plan->options, names);
 
   if (last != NULL && strcmp (last, QM_PLAN_NO_PASS) == 0)
     n = 0;

@@ -191,12 +191,11 @@ cut_loss (QmPlan *plan, QmError *error)
   return qm_pass_loss (plan->graph, plan->options.loss_rows, error);
 }
 
+/* Asked for by the recipe, and not by an option. */
 static QmStatus
 quantize (QmPlan *plan, QmError *error)
 {
-  return plan->recipe.precision == QM_PRECISION_FP8
-             ? qm_pass_fp8 (plan->graph, &plan->recipe.fp8, error)
-             : QM_OK;
+  return qm_pass_fp8 (plan->graph, &plan->recipe.fp8, error);
 }
 
 static bool
@@ -234,18 +233,22 @@ static const struct
 _Static_assert(N_PASSES == QM_PLAN_PASSES, "as the header says");
 
 static bool
-is_wanted (const QmPlanOptions *options, size_t pass)
+is_wanted (const QmRecipe *recipe, const QmPlanOptions *options, size_t pass)
 {
+  if (passes[pass].run_on == quantize)
+    return recipe->precision == QM_PRECISION_FP8;
   return passes[pass].when == NULL || passes[pass].when (options);
 }
 
 size_t
-qm_plan_passes (const QmPlanOptions *options, const char *names[QM_PLAN_PASSES])
+qm_plan_passes (const QmRecipe *recipe,
+                const QmPlanOptions *options,
+                const char *names[QM_PLAN_PASSES])
 {
   size_t n = 0;
 
   for (size_t i = 0; i < N_PASSES; i++)
-    if (is_wanted (options, i))
+    if (is_wanted (recipe, options, i))
       names[n++] = passes[i].name;
   return n;
 }
@@ -280,7 +283,7 @@ build_graph (QmPlan *plan, size_t n, QmPlanBases *bases, QmError *error)
     {
       if (i == apart && first == 0 && bases != NULL)
         qm_plan_bases_keep (bases, &plan->options, all, plan->graph);
-      if (!is_wanted (&plan->options, i))
+      if (!is_wanted (&plan->recipe, &plan->options, i))
         continue;
       status = passes[i].run != NULL ? passes[i].run (plan->graph, error)
                                      : passes[i].run_on (plan, error);
@@ -565,7 +568,7 @@ qm_plan_after (const QmModelConfig *config,
                QmError *error)
 {
   const char *names[QM_PLAN_PASSES];
-  size_t n = qm_plan_passes (options, names), i = 0;
+  size_t n = qm_plan_passes (recipe, options, names), i = 0;
 
   *plan = NULL;
   if (strcmp (pass, QM_PLAN_NO_PASS) != 0)

@@ -189,8 +189,10 @@ typedef struct QmPlan
 /* The most passes that a plan goes through. */
 #define QM_PLAN_PASSES 14
 
-/* The names of those that it does with such options, in their order; static. */
-size_t qm_plan_passes (const QmPlanOptions *options,
+/* The names of those that it does for such a recipe with such options, in their
+ * order; static. */
+size_t qm_plan_passes (const QmRecipe *recipe,
+                       const QmPlanOptions *options,
                        const char *names[QM_PLAN_PASSES]);
 
 /* Of a plan without pieces of logits, as the loss of other software has them.
