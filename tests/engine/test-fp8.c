@@ -6,6 +6,7 @@
 
 #include "engine/executor.h"
 #include "engine/train.h"
+#include "engine/work.h"
 #include "kernels/scaled.h"
 #include "tests/data/check.h"
 #include "tests/engine/in-ranks.h"
@@ -520,7 +521,8 @@ test_refused (void)
   CHECK_INT (BATCH * 20 % QM_SCALED_MULTIPLE, 0);
 }
 
-/* Activations, half of which are half as large. */
+/* Activations, half of which are half as large; and times, which nobody knows.
+ */
 static void
 test_memory (void)
 {
@@ -528,8 +530,16 @@ test_memory (void)
   QmPlan *half = planned (GPT2, QM_PRECISION_BF16, NULL, &options);
   QmPlan *plan = planned (GPT2, QM_PRECISION_FP8, &ways[0], &options);
   QmPlan *delayed = planned (GPT2, QM_PRECISION_FP8, &ways[1], &options);
+  QmWork *work = NULL;
+  QmError error = { 0 };
 
   check_case ("memory");
+  if (plan != NULL)
+    {
+      CHECK_INT (qm_work_new (plan, &work, &error), QM_STATUS_UNSUPPORTED);
+      CHECK_CONTAINS (error.message, "FP8 are is not known");
+      CHECK (work == NULL);
+    }
   if (half != NULL && plan != NULL && delayed != NULL)
     {
       CHECK (plan->memory.live < half->memory.live);
