@@ -89,6 +89,7 @@ PARTS = {
     'pytorch': (
         ('precision', 480, 'torch', 'check-precision.py'),
         ('training', 360, 'torch', 'check-training.py'),
+        ('fp8-torch', 120, 'torch fp8', 'check-fp8-torch.py'),
         ('side-by-side', 360, 'torch large',
          'side-by-side.py --logs {logs}'),
         ('families', 600, 'torch large', 'check-families.py --parts times'),
