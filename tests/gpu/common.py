@@ -38,6 +38,8 @@ MODERN = {
     'mae-large': (256, 0.70),
     'dit-xl-2': (128, 0.70),
     'clip-vit-l-14': (256, 0.70),
+    'smollm3-3b': (2, 0.70),
+    'starcoder2-3b': (2, 0.70),
 }
 SIZES = {**MODELS, **MODERN}
 
@@ -114,10 +116,40 @@ def build(config):
     if 'vision_config' in config:
         told = model.forward
         model.forward = lambda **batch: told(return_loss=True, **batch)
+    if kind == 'mamba2':
+        by_groups(model, made.n_groups)
     if kind == 'vit_mae':
         place(model.vit.embeddings.position_embeddings)
         place(model.decoder.decoder_pos_embed)
     return model
+
+
+def make_batch(config, recipe, n, device='cuda'):
+    """Made-up samples of a model of the catalog, as its class takes them."""
+    import torch
+    if '_class_name' in config:
+        shape = (n, config['in_channels']) + 2 * (config['sample_size'],)
+        return dict(pixel_values=torch.randn(shape, device=device),
+                    noise=torch.randn(shape, device=device),
+                    labels=torch.randint(0, config['num_embeds_ada_norm'],
+                                         (n,), device=device),
+                    timesteps=torch.randint(0, 1000, (n,), device=device))
+    if recipe.get('image_size', 0) > 0:
+        side = recipe['image_size']
+        pixels = torch.rand(n, 3, side, side, device=device)
+        if config['model_type'] == 'vit_mae':
+            return dict(pixel_values=pixels)
+        if 'text_config' in config:
+            text = config['text_config']
+            return dict(pixel_values=pixels, input_ids=torch.randint(
+                text['vocab_size'], (n, text['max_position_embeddings']),
+                device=device))
+        return dict(pixel_values=pixels,
+                    labels=torch.randint(0, config['num_labels'], (n,),
+                                         device=device))
+    ids = torch.randint(0, config['vocab_size'],
+                        (n, recipe['sequence_length']), device=device)
+    return dict(input_ids=ids, labels=ids)
 
 
 def pair(kind, config):
@@ -146,6 +178,25 @@ def attend(block, x):
         -1).permute(2, 0, 3, 1, 4)
     x = torch.nn.functional.scaled_dot_product_attention(q, k, v)
     return block.attn.proj(x.transpose(1, 2).reshape(batch, tokens, hidden))
+
+
+def by_groups(model, groups):
+    """Gated norms over the channels of a group, as the authors' kernels and
+    Transformers 5.23 have them; 5.17 takes those of all groups together."""
+    import torch
+    for layer in model.backbone.layers:
+        norm = layer.mixer.norm
+        if not hasattr(norm, 'group_size'):
+            def forward(x, gate=None, norm=norm):
+                kind = x.dtype
+                x = x.float()
+                if gate is not None:
+                    x = x * torch.nn.functional.silu(gate.float())
+                x = x.unflatten(-1, (groups, -1))
+                x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True)
+                                    + norm.variance_epsilon)
+                return norm.weight * x.flatten(-2).to(kind)
+            norm.forward = forward
 
 
 def place(table):

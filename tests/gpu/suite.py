@@ -50,7 +50,10 @@ PARTS = {
         ('products-older', 60, 'newer',
          'kernels/test-cuda-products --architecture 80'),
         ('scan', 60, '', 'kernels/test-cuda-scan'),
+        ('scan-oldest', 60, 'newer', 'kernels/test-cuda-scan --architecture 75'),
         ('operators', 120, '', 'kernels/compare-devices {device}'),
+        ('operators-oldest', 120, 'newer',
+         'kernels/compare-devices {device} --architecture 75'),
         ('communicator', 90, '', 'kernels/test-cuda-communicator'),
     ),
     'engine': (

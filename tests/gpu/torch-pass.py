@@ -70,32 +70,6 @@ class Gate:
 DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
 
-def make_batch(config, recipe, n):
-    if '_class_name' in config:
-        shape = (n, config['in_channels']) + 2 * (config['sample_size'],)
-        return dict(pixel_values=torch.randn(shape, device=DEVICE),
-                    noise=torch.randn(shape, device=DEVICE),
-                    labels=torch.randint(0, config['num_embeds_ada_norm'],
-                                         (n,), device=DEVICE),
-                    timesteps=torch.randint(0, 1000, (n,), device=DEVICE))
-    if recipe.get('image_size', 0) > 0:
-        side = recipe['image_size']
-        pixels = torch.rand(n, 3, side, side, device=DEVICE)
-        if config['model_type'] == 'vit_mae':
-            return dict(pixel_values=pixels)
-        if 'text_config' in config:
-            text = config['text_config']
-            return dict(pixel_values=pixels, input_ids=torch.randint(
-                text['vocab_size'], (n, text['max_position_embeddings']),
-                device=DEVICE))
-        return dict(pixel_values=pixels,
-                    labels=torch.randint(0, config['num_labels'], (n,),
-                                         device=DEVICE))
-    ids = torch.randint(0, config['vocab_size'],
-                        (n, recipe['sequence_length']), device=DEVICE)
-    return dict(input_ids=ids, labels=ids)
-
-
 class Step:
     def __init__(self, options):
         config, recipe = common.catalog(options.model)
@@ -120,7 +94,8 @@ class Step:
         # The same memory traffic as Adam, whose decay is added elsewhere.
         self.optimizer = None if options.passes else torch.optim.AdamW(
             self.model.parameters(), lr=1e-4, fused=DEVICE.type == 'cuda')
-        self.batch = make_batch(config, recipe, options.micro_batch)
+        self.batch = common.make_batch(config, recipe, options.micro_batch,
+                                       DEVICE)
         self.compiled = torch.compile(self.model,
                                       backend=Gate(self.model, options.wait))
 

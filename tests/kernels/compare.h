@@ -25,6 +25,9 @@ typedef struct Compare
                      number beside; 1 until it is changed */
   double worst;   /* error of all calls, as a share of what is allowed */
   int calls;
+  bool older;   /* as a GPU of less: what it refuses is counted, not failed */
+  bool refused; /* the last call was */
+  int refusals;
   size_t n;
   CompareBuffer buffers[COMPARE_BUFFERS];
 } Compare;
@@ -55,7 +58,8 @@ QmTensor compare_rng (Compare *compare);
 /* Runs the call on both devices, on the GPU twice (the second time out of a
  * capture), and checks: both runs give the same bits; outputs agree to
  * `tolerance` (relative L2, for f32; 16-bit outputs to their own precision);
- * i32 outputs and all memory around the outputs agree exactly.  Frees the
+ * i32 outputs and all memory around the outputs agree exactly.  What a GPU that
+ * was opened as an older one has no kernels for is counted alone.  Frees the
  * tensors. */
 void compare_run (Compare *compare, const QmOpCall *call, double tolerance);
 
