@@ -11,9 +11,8 @@ Passes: our error is within 15 % of that of PyTorch's FP8, and more than twice
 bf16's; and, without fusion, where the same tensors have scales, the two differ
 by less than 1.1 times what either is off, where roundings that have nothing to
 do with each other would differ by 1.41 times that.  They do differ: what bf16
-rounds otherwise before, by a hundredth of a step of FP8's, is another number of
-FP8 for one in thirty, and a largest magnitude that it rounds otherwise moves all
-numbers of a tensor.
+rounds otherwise before can be another number of FP8, and a largest magnitude
+that it rounds otherwise moves all numbers of a tensor.
 """
 
 import json
