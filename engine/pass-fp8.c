@@ -36,6 +36,7 @@ typedef struct Fp8Pass
   const QmFp8 *fp8;
   QmNode *nodes; /* as they were */
   size_t n_nodes, n_values, n_linear;
+  bool pads;          /* tokens may be of any number */
   bool *chosen;       /* by node: its product is in FP8 */
   bool *routes;       /* by owner: weights that choose experts */
   bool *kept;         /* by owner: read in the backward pass as it is */
@@ -50,6 +51,12 @@ static bool
 is_multiple (int64_t n)
 {
   return n % QM_SCALED_MULTIPLE == 0;
+}
+
+static int64_t
+next_multiple (int64_t n)
+{
+  return (n + QM_SCALED_MULTIPLE - 1) / QM_SCALED_MULTIPLE * QM_SCALED_MULTIPLE;
 }
 
 static bool
@@ -80,14 +87,16 @@ is_of_block (const Fp8Pass *p, QmValueId owner)
          && !p->routes[owner];
 }
 
-/* Of these factors, the first of which has a row for each token. */
+/* Of these factors, which have a row for each token but for weights. */
 static bool
-are_taken (const Fp8Pass *p, QmValueId rows, QmValueId other)
+are_taken (const Fp8Pass *p, const QmNode *node)
 {
-  const QmTensor *a = tensor_of (p, rows), *b = tensor_of (p, other);
+  const QmTensor *a = tensor_of (p, node->inputs[0]);
+  const QmTensor *b = tensor_of (p, node->inputs[1]);
 
-  return is_of_16_bits (a) && is_of_16_bits (b) && is_multiple (a->shape[0])
-         && is_multiple (a->shape[1]) && is_multiple (b->shape[0])
+  return is_of_16_bits (a) && is_of_16_bits (b)
+         && (p->pads || is_multiple (a->shape[0])) && is_multiple (a->shape[1])
+         && (node->op == QM_OP_LINEAR_WEIGHT_GRAD || is_multiple (b->shape[0]))
          && is_multiple (b->shape[1]);
 }
 
@@ -131,8 +140,7 @@ is_chosen (const Fp8Pass *p, const QmNode *node)
       return false;
     }
   /* The weights of a gradient have the sizes of its factors. */
-  return weight != QM_NO_VALUE && is_of_block (p, weight)
-         && are_taken (p, in[0], in[1])
+  return weight != QM_NO_VALUE && is_of_block (p, weight) && are_taken (p, node)
          && node->attributes.padded <= tensor_of (p, in[0])->shape[1]
          && can_be_split (p, node);
 }
@@ -291,7 +299,7 @@ append_quantize (
     node.outputs[1] = new_value (p, QM_TYPE_F32, by_row ? rows : 1, 0, "scale");
   if (qt)
     node.outputs[2] = operand->qt =
-        new_value (p, type, columns, rows, "fp8 transposed");
+        new_value (p, type, columns, next_multiple (rows), "fp8 transposed");
   if (qt && by_row)
     node.outputs[3] =
         new_value (p, QM_TYPE_F32, columns, 0, "scale transposed");
@@ -509,11 +517,36 @@ end_pass (Fp8Pass *p)
   free (p->operands);
 }
 
+/* Whether a target has kernels for tokens of any number: qt is wider then, and
+ * rows of products are as many. */
+static bool
+takes_any_rows (const QmTarget *target)
+{
+  const int64_t one = 1, x[] = { QM_SCALED_MULTIPLE - 1, QM_SCALED_MULTIPLE };
+  const int64_t square[] = { QM_SCALED_MULTIPLE, QM_SCALED_MULTIPLE };
+  QmOpCall quantize = { .op = QM_OP_QUANTIZE };
+  QmOpCall product = { .op = QM_OP_SCALED_LINEAR };
+
+  quantize.inputs[0] = qm_tensor_dense (QM_TYPE_BF16, 2, x, NULL);
+  quantize.outputs[1] = qm_tensor_dense (QM_TYPE_F32, 1, &one, NULL);
+  quantize.outputs[2] = qm_tensor_dense (QM_TYPE_E4M3, 2, square, NULL);
+  product.inputs[0] = qm_tensor_dense (QM_TYPE_E4M3, 2, x, NULL);
+  product.inputs[1] = quantize.outputs[2];
+  product.inputs[2] = product.inputs[3] = quantize.outputs[1];
+  product.outputs[0] = quantize.inputs[0];
+  return qm_target_takes (target, &quantize, NULL) == QM_OK
+         && qm_target_takes (target, &product, NULL) == QM_OK;
+}
+
 QmStatus
-qm_pass_fp8 (QmGraph *graph, const QmFp8 *fp8, QmError *error)
+qm_pass_fp8 (QmGraph *graph,
+             const QmFp8 *fp8,
+             const QmTarget *target,
+             QmError *error)
 {
   Fp8Pass p = { .graph = graph,
                 .fp8 = fp8,
+                .pads = takes_any_rows (target),
                 .n_nodes = graph->n_nodes,
                 .n_values = graph->n_values };
   QmStatus status = qm_graph_status (graph, error);
@@ -529,8 +562,8 @@ qm_pass_fp8 (QmGraph *graph, const QmFp8 *fp8, QmError *error)
         qm_graph_fail (
             graph, QM_STATUS_UNSUPPORTED,
             "nothing would be in FP8: no linear layer of a block has "
-            "tokens, inputs and outputs in multiples of %d",
-            QM_SCALED_MULTIPLE);
+            "%sinputs and outputs in multiples of %d",
+            p.pads ? "" : "tokens of a pass, ", QM_SCALED_MULTIPLE);
       else
         rewrite_all (&p);
       status = qm_graph_status (graph, error);

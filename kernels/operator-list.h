@@ -96,7 +96,7 @@ typedef enum QmOp
 
   /* In FP8, for which, as for the next three, see kernels/scaled.h.
    * in: 0 x [r, c], 1 [history f32 [n]]
-   * out: 0 [q [r, c]], 1 [scale f32 [1], or [r]], 2 [qt [c, r]],
+   * out: 0 [q [r, c]], 1 [scale f32 [1], or [r]], 2 [qt [c, t]],
    *      3 [scale_t f32 [c]], 4 [amax f32 [1]] */
   QM_OP_QUANTIZE,
   /* in: 0 amax f32 [k]; out: 0 history f32 [k, n], in and out */

@@ -36,7 +36,7 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_LINEAR_INPUT_GRAD] = { "linear_input_grad", "fro foi f?ri f?ri",
                                 "fri" },
   [QM_OP_LINEAR_WEIGHT_GRAD] = { "linear_weight_grad", "fro fri", "soi s?o" },
-  [QM_OP_QUANTIZE] = { "quantize", "frc s?#h", "e?#rc s?#p e?#cr s?#c s?#1" },
+  [QM_OP_QUANTIZE] = { "quantize", "frc s?#h", "e?#rc s?#p e?#ct s?#c s?#1" },
   [QM_OP_NOTE_AMAX] = { "note_amax", "s#k", "s#kn" },
   [QM_OP_SCALED_LINEAR] = { "scaled_linear", "e#rk e#ok s#p s#q f?o", "fro" },
   [QM_OP_SCALED_WEIGHT_GRAD] = { "scaled_weight_grad", "e#rk e#ok s#p s#q",
@@ -607,7 +607,8 @@ quantize_holds (const Check *check)
        && !qm_tensor_present (&call->inputs[1]))
       || (!qm_tensor_present (q) && !qm_tensor_present (qt))
       || (qm_tensor_present (q) && qm_tensor_present (qt)
-          && q->type != qt->type))
+          && q->type != qt->type)
+      || (qm_tensor_present (qt) && check->size['t'] < check->size['r']))
     return false;
   if (!call->attributes.by_row)
     return check->size['p'] == 1 && !qm_tensor_present (&call->outputs[3]);

@@ -4,7 +4,8 @@
  * them agree on, on every device to the bit.
  *
  * QM_OP_QUANTIZE.  A group of numbers is all of x, or with `by_row` a row of it
- * for q and a column of it, which is a row of qt, for qt; qt is the transpose.
+ * for q and a column of it, which is a row of qt, for qt; qt is the transpose,
+ * and columns of it behind the last row of x, where it has more, are zero.
  * Both have the type of the tensors that they are written to.  Of a group,
  *
  *   amax    = the largest magnitude, not a number where one of them is none

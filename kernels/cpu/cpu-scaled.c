@@ -54,39 +54,35 @@ amax_of_history (const QmTensor *history, float all)
   return amax > 0 ? amax : all;
 }
 
-/* One row of q, or of qt, whose numbers lie `stride` apart in x. */
-static void
-quantize_row (const QmTensor *q,
-              int64_t row,
-              const float *x,
-              int64_t stride,
-              float scale,
-              float *scratch)
+/* x as its rows, or its columns, are read: of each `n` numbers. */
+typedef struct Lines
 {
-  const float inverse = 1 / scale;
+  const float *x;
+  int64_t n, line_stride, stride;
+} Lines;
 
-  for (int64_t i = 0; i < q->shape[1]; i++)
-    scratch[i] = x[i * stride] * inverse;
-  qm_cpu_store (q, row * q->shape[1], q->shape[1], scratch);
-}
-
-/* q or qt, with its scales where each row has its own. */
+/* q, or qt, with its scales where each row has its own; what is behind its line
+ * is zero. */
 static void
-quantize_rows (const QmTensor *q,
-               const QmTensor *scales,
-               const float *amax,
-               float scale,
-               const float *x,
-               int64_t row_stride,
-               int64_t stride,
-               float *scratch)
+quantize_lines (const QmTensor *q,
+                const QmTensor *scales,
+                const float *amax,
+                float scale,
+                Lines lines,
+                float *scratch)
 {
   for (int64_t i = 0; qm_tensor_present (q) && i < q->shape[0]; i++)
     {
+      const float *x = lines.x + i * lines.line_stride;
+      float inverse;
+
       if (scales != NULL)
         scale = ((float *) scales->data)[i] =
             qm_scaled_scale (amax[i], q->type);
-      quantize_row (q, i, x + i * row_stride, stride, scale, scratch);
+      inverse = 1 / scale;
+      for (int64_t j = 0; j < q->shape[1]; j++)
+        scratch[j] = j < lines.n ? x[j * lines.stride] * inverse : 0;
+      qm_cpu_store (q, i * q->shape[1], q->shape[1], scratch);
     }
 }
 
@@ -97,7 +93,8 @@ qm_cpu_quantize (QmThreads *threads, const QmOpCall *call)
   int64_t rows = x->shape[0], columns = x->shape[1];
   bool by_row = call->attributes.by_row;
   float *dense = qm_cpu_floats (rows * columns), scale = 1;
-  float *scratch = qm_cpu_floats (rows + columns);
+  float *scratch = qm_cpu_floats (
+      columns + (qm_tensor_present (&out[2]) ? out[2].shape[1] : 0));
   Largest largest = { qm_cpu_floats (rows), qm_cpu_floats (columns), 0 };
   bool ok = dense != NULL && scratch != NULL && largest.rows != NULL
             && largest.columns != NULL;
@@ -113,10 +110,10 @@ qm_cpu_quantize (QmThreads *threads, const QmOpCall *call)
         *(float *) out[1].data = scale =
             qm_scaled_scale (amax_of_history (&call->inputs[1], largest.all),
                              type);
-      quantize_rows (&out[0], by_row ? &out[1] : NULL, largest.rows, scale,
-                     dense, columns, 1, scratch);
-      quantize_rows (&out[2], by_row ? &out[3] : NULL, largest.columns, scale,
-                     dense, 1, columns, scratch);
+      quantize_lines (&out[0], by_row ? &out[1] : NULL, largest.rows, scale,
+                      (Lines){ dense, columns, columns, 1 }, scratch);
+      quantize_lines (&out[2], by_row ? &out[3] : NULL, largest.columns, scale,
+                      (Lines){ dense, rows, 1, columns }, scratch);
       if (qm_tensor_present (&out[4]))
         *(float *) out[4].data = largest.all;
     }

@@ -125,11 +125,24 @@ scaled_is_taken (int architecture, const QmOpCall *call, QmError *error)
                        qm_op_name (call->op), why);
 }
 
+static QmStatus
+quantize_is_taken (const QmOpCall *call, QmError *error)
+{
+  const QmTensor *qt = &call->outputs[2];
+
+  if (!qm_tensor_present (qt) || qt->shape[1] == call->inputs[0].shape[0])
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "%s: GPUs have no kernel for columns behind those of x",
+                       qm_op_name (call->op));
+}
+
 bool
 qm_cuda_has_limits (QmOp op)
 {
   switch (op)
     {
+    case QM_OP_QUANTIZE:
     case QM_OP_SCALED_LINEAR:
     case QM_OP_SCALED_WEIGHT_GRAD:
     case QM_OP_ATTENTION:
@@ -160,6 +173,8 @@ qm_cuda_takes (int architecture, const QmOpCall *call, QmError *error)
 
   switch (call->op)
     {
+    case QM_OP_QUANTIZE:
+      return quantize_is_taken (call, error);
     case QM_OP_SCALED_LINEAR:
     case QM_OP_SCALED_WEIGHT_GRAD:
       return scaled_is_taken (architecture, call, error);

@@ -512,13 +512,78 @@ test_refused (void)
   options.target.architecture = 89;
   recipe.fp8 = ways[2];
   check_refused (&recipe, &options, "a scale for each row");
-  options.target = (QmTarget){ QM_DEVICE_CPU, 0 };
-  recipe.sequence_length = 24;
-  check_refused (&recipe, &options, "nothing would be in FP8");
-  recipe.batch_size = options.micro_batch = 4;
-  recipe.sequence_length = 20;
   recipe.fp8 = ways[0];
-  CHECK_INT (BATCH * 20 % QM_SCALED_MULTIPLE, 0);
+  recipe.sequence_length = 24;
+  check_refused (&recipe, &options, "has tokens of a pass, inputs");
+}
+
+/* On a GPU, the largest micro-batch is found among those whose tokens are
+ * multiples of 16. */
+static void
+test_largest (void)
+{
+  QmRecipe recipe = recipe_of (QM_PRECISION_FP8, &ways[0]);
+  QmPlanOptions options = { .micro_batch = 16, .methods = QM_METHOD_ALL };
+  QmModelConfig config = config_of (LLAMA);
+  QmPlan *plan = NULL;
+  uint64_t bytes;
+  QmError error = { 0 };
+
+  check_case ("largest");
+  options.target = (QmTarget){ QM_DEVICE_CUDA, 90 };
+  recipe.sequence_length = 13;
+  recipe.batch_size = 256;
+  CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, &error), QM_OK);
+  if (plan == NULL)
+    return;
+  bytes = plan->memory.total;
+  qm_plan_free (plan);
+  CHECK_INT (qm_plan_largest (&config, &recipe, &options, bytes, &plan, &error),
+             QM_OK);
+  if (plan != NULL)
+    CHECK_INT (plan->options.micro_batch, 16);
+  qm_plan_free (plan);
+  CHECK_INT (qm_plan_largest (&config, &recipe, &options, bytes - 1, &plan,
+                              &error),
+             QM_STATUS_DEVICE_FULL);
+  CHECK_CONTAINS (error.message, "a micro-batch of 16 needs");
+  CHECK (plan == NULL);
+  recipe.batch_size = 8;
+  CHECK_INT (qm_plan_largest (&config, &recipe, &options, bytes, &plan, &error),
+             QM_STATUS_UNSUPPORTED);
+  CHECK_CONTAINS (error.message, "nothing would be in FP8");
+  CHECK (plan == NULL);
+}
+
+/* Tokens that are no multiple of 16, on a device that takes any number. */
+static void
+test_odd_tokens (QmDevice *device, const QmFp8 *way)
+{
+  QmPlanOptions options = { .micro_batch = 3, .methods = QM_METHOD_ALL };
+  QmModelConfig config = config_of (GPT2);
+  QmRecipe recipe = recipe_of (QM_PRECISION_FP8, way);
+  QmPlan *plan = NULL, *exact = NULL;
+  float loss = 0, wanted = 0, *got, *truth;
+  size_t n;
+
+  check_case ("odd tokens");
+  recipe.sequence_length = 13;
+  recipe.batch_size = 3;
+  CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, NULL), QM_OK);
+  recipe.precision = QM_PRECISION_FP32;
+  CHECK_INT (qm_plan_new (&config, &recipe, &options, &exact, NULL), QM_OK);
+  if (plan == NULL || exact == NULL)
+    return;
+  CHECK_INT (count (plan, QM_OP_SCALED_LINEAR, -1), 2 * 2 * 4);
+  CHECK_INT (count (plan, QM_OP_SCALED_WEIGHT_GRAD, -1), 2 * 4);
+  got = gradients_of (device, plan, &n, &loss);
+  truth = gradients_of (device, exact, &n, &wanted);
+  CHECK_NEAR (loss, wanted, 0.01);
+  CHECK (difference (got, truth, n) < 0.1);
+  free (got);
+  free (truth);
+  qm_plan_free (plan);
+  qm_plan_free (exact);
 }
 
 /* Activations, half of which are half as large; and times, which nobody knows.
@@ -573,6 +638,7 @@ main (void)
       test_methods (device, LLAMA, &ways[i]);
       test_methods (device, GPT2, &ways[i]);
       test_ranks (&ways[i]);
+      test_odd_tokens (device, &ways[i]);
     }
   for (int i = 0; i < N_CONFIGS; i++)
     {
@@ -580,6 +646,7 @@ main (void)
       test_gradients (device, i, QM_METHOD_ALL);
     }
   test_refused ();
+  test_largest ();
   test_memory ();
   test_curve (device, full != NULL && full[0] == '1' ? MOST_STEPS : 100);
   qm_device_close (device);

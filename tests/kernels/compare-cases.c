@@ -78,6 +78,8 @@ const CompareCase compare_cases[] = {
   { QM_OP_QUANTIZE, "gmn s7", "4mn s1 4nm - s1", { 0 } },
   { QM_OP_QUANTIZE, "gmn", "5mn sm 5nm sn", { .by_row = true } },
   { QM_OP_QUANTIZE, "ffL", "4fL sf", { .by_row = true } },
+  { QM_OP_QUANTIZE, "gmn", "4mn s1 4nM", { 0 } },
+  { QM_OP_QUANTIZE, "gmn", "- - 5nM sn", { .by_row = true } },
   { QM_OP_NOTE_AMAX, "sm", "sm7", { 0 } },
   { QM_OP_SCALED_LINEAR, "4fg 4Lg s1 s1 fL", "gfL", { 0 } },
   { QM_OP_SCALED_LINEAR, "5fg 4Lg s1 s1", "sfL", { 0 } },

@@ -276,6 +276,28 @@ test_history (const Bench *bench, const Format *format)
   CHECK (two[1][0] == 0 && two[1][1] == 5 && two[1][2] == 0);
 }
 
+/* Columns of the transpose behind the rows of x. */
+static void
+test_behind (const Bench *bench, const Format *format)
+{
+  uint8_t wide[COLUMNS][ROWS + 3];
+  Quantized got;
+  QmOpCall call = quantize_call (format->type, true, &got);
+
+  check_case ("behind");
+  run (bench, &call);
+  memset (wide, 0xaa, sizeof wide);
+  call.outputs[2] = tensor2 (format->type, COLUMNS, ROWS + 3, wide);
+  run (bench, &call);
+  for (int c = 0; c < COLUMNS; c++)
+    for (int r = 0; r < ROWS + 3; r++)
+      CHECK_INT (wide[c][r], r < ROWS ? got.qt[c][r] : 0);
+  CHECK (got.scale_t[3] == largest_of (-1, 3) / (float) format->most);
+  call.outputs[2].shape[1] = ROWS - 1;
+  call.outputs[2].stride[0] = ROWS - 1;
+  refused (bench, &call);
+}
+
 static void
 test_refused (const Bench *bench)
 {
@@ -444,6 +466,7 @@ main (void)
       make_numbers ();
       test_quantize (&bench, &formats[i]);
       test_history (&bench, &formats[i]);
+      test_behind (&bench, &formats[i]);
       test_edges (&bench, &formats[i]);
     }
   make_numbers ();
