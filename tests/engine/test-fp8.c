@@ -134,6 +134,7 @@ check_types (const QmPlan *plan)
       CHECK_INT (call.inputs[0].type,
                  gradients && wide ? QM_TYPE_E5M2 : QM_TYPE_E4M3);
       CHECK_INT (call.inputs[1].type, QM_TYPE_E4M3);
+      CHECK_INT (call.inputs[0].shape[1] % QM_SCALED_MULTIPLE, 0);
       CHECK (plan->recipe.fp8.scales == QM_FP8_SCALES_ROW
                  ? call.inputs[2].shape[0] == call.inputs[0].shape[0]
                  : call.inputs[2].shape[0] == 1);
@@ -574,6 +575,7 @@ test_odd_tokens (QmDevice *device, const QmFp8 *way)
   CHECK_INT (qm_plan_new (&config, &recipe, &options, &exact, NULL), QM_OK);
   if (plan == NULL || exact == NULL)
     return;
+  check_types (plan);
   CHECK_INT (count (plan, QM_OP_SCALED_LINEAR, -1), 2 * 2 * 4);
   CHECK_INT (count (plan, QM_OP_SCALED_WEIGHT_GRAD, -1), 2 * 4);
   got = gradients_of (device, plan, &n, &loss);
