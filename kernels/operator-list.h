@@ -94,6 +94,19 @@ typedef enum QmOp
    * out: 0 dw f32 [out, in], 1 [dbias f32 [out]] */
   QM_OP_LINEAR_WEIGHT_GRAD,
 
+  /* In FP8, for which, as for the next three, see kernels/scaled.h.
+   * in: 0 x [r, c], 1 [history f32 [n]]
+   * out: 0 [q [r, c]], 1 [scale f32 [1], or [r]], 2 [qt [c, t]],
+   *      3 [scale_t f32 [c]], 4 [amax f32 [1]] */
+  QM_OP_QUANTIZE,
+  /* in: 0 amax f32 [k]; out: 0 history f32 [k, n], in and out */
+  QM_OP_NOTE_AMAX,
+  /* in: 0 a [r, k], 1 b [o, k], 2 sa f32 [1] or [r], 3 sb f32 [1] or [o],
+   *     4 [bias [o]]; out: 0 y [r, o] */
+  QM_OP_SCALED_LINEAR,
+  /* in: 0 a, 1 b, 2 sa, 3 sb, as there; out: 0 dw f32 [r, o] */
+  QM_OP_SCALED_WEIGHT_GRAD,
+
   /* c = scale x a b, for every pair of leading indices; any strides of
    * which one of the last two is 1. With `causal` only c[i, j] with j <= i
    * matter (kind 1) or only a[i, j] with j <= i are not zero (kind 2) or
@@ -728,8 +741,7 @@ typedef enum QmOp
   QM_OP_FETCH,
 
   /* From here on that has been done.
-   * in: 0 y
-   * out: none */
+   * in: 0 y; out: none */
   QM_OP_FETCHED,
 
   /* Begins to send x: its sum over all ranks, of which each takes its part, is
@@ -739,8 +751,7 @@ typedef enum QmOp
   QM_OP_SEND,
 
   /* From here on x can be written again.
-   * in: 0 x
-   * out: none */
+   * in: 0 x; out: none */
   QM_OP_SENT,
 
   /* sum[0] = sum of x^2, of all gradients that the host has.
@@ -756,8 +767,7 @@ typedef enum QmOp
   QM_OP_HOST_ADAM,
 
   /* From here on that has been done, of all parts.
-   * in: none
-   * out: none */
+   * in: none; out: none */
   QM_OP_HOST_UPDATED,
 
   /* Between ranks, in place; x is as many equal parts as there are ranks.
@@ -779,8 +789,7 @@ typedef enum QmOp
   QM_OP_ALL_GATHER,
 
   /* From here on all three have been done, as often as they were begun.
-   * in: none
-   * out: none */
+   * in: none; out: none */
   QM_OP_EXCHANGED,
 
   QM_OP_COUNT
