@@ -18,14 +18,22 @@ read_precision (const char *text, QmCheckOptions *check, QmError *error)
   check->precision = QM_PRECISION_FP32;
   if (text == NULL || check->tf32)
     return QM_OK;
-  for (int i = QM_PRECISION_FP32; i <= QM_PRECISION_BF16; i++)
+  if (strcmp (text, "fp8-row") == 0)
+    {
+      check->precision = QM_PRECISION_FP8;
+      check->fp8.scales = QM_FP8_SCALES_ROW;
+      check->fp8.gradients = QM_FP8_GRADIENTS_E4M3;
+      return QM_OK;
+    }
+  for (int i = 0; i < QM_N_PRECISIONS; i++)
     if (strcmp (text, qm_precision_name ((QmPrecision) i)) == 0)
       {
         check->precision = (QmPrecision) i;
         return QM_OK;
       }
   return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                       "--precision: '%.32s' is not fp32, tf32, fp16 or bf16",
+                       "--precision: '%.32s' is not fp32, tf32, fp16, bf16, "
+                       "fp8 or fp8-row",
                        text);
 }
 

@@ -244,7 +244,7 @@ static const Option known[] = {
     "the same, and keep the results among the measurements in FOLDER if all "
     "are; with --force also those that are doubtful or unknown" },
   { "precision", "NAME", QM_OPTION_TEXT, CHECK, FIELD (precision),
-    "fp32 (the default), tf32, fp16 or bf16" },
+    "fp32 (the default), tf32, fp16, bf16, fp8 or fp8-row" },
   { "averaged", NULL, QM_OPTION_FLAG, TRAIN, FIELD (averaged),
     "write the average of weights, as the recipe's ema_decay has it, and not "
     "the weights" },

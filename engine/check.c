@@ -60,6 +60,7 @@ describe_batch (Check *check, QmError *error)
     .sequence_length = images ? 0 : data->shape[1],
     .image_size = images ? data->shape[2] : 0,
     .precision = check->options->precision,
+    .fp8 = check->options->fp8,
     .beta1 = 0.9,
     .beta2 = 0.999,
     .epsilon = 1e-8,

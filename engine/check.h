@@ -13,6 +13,7 @@ typedef struct QmCheckOptions
 {
   const QmModelConfig *config;
   QmPrecision precision;
+  QmFp8 fp8; /* as in a recipe */
   bool tf32;
   unsigned methods;
   bool deterministic;  /* equal bits in every run */

@@ -101,6 +101,7 @@ product_type (QmPrecision precision)
     case QM_PRECISION_FP16:
       return QM_TYPE_F16;
     case QM_PRECISION_BF16:
+    case QM_PRECISION_FP8:
       return QM_TYPE_BF16;
     case QM_PRECISION_FP32:
       break;
@@ -198,6 +199,14 @@ cut_loss (QmPlan *plan, QmError *error)
   return qm_pass_loss (plan->graph, plan->options.loss_rows, error);
 }
 
+/* Asked for by the recipe, and not by an option. */
+static QmStatus
+quantize (QmPlan *plan, QmError *error)
+{
+  return qm_pass_fp8 (plan->graph, &plan->recipe.fp8, &plan->options.target,
+                      error);
+}
+
 static bool
 wants_reduce (const QmPlanOptions *options)
 {
@@ -219,6 +228,7 @@ static const struct
   { "differentiate", NULL, differentiate, NULL },
   { "fuse-backward", wants_compile, qm_pass_fuse_backward, NULL },
   { "loss", wants_loss, NULL, cut_loss },
+  { "fp8", NULL, NULL, quantize },
   { "tf32", wants_tf32, qm_pass_tf32, NULL },
   { "checkpoint", wants_checkpoint, qm_pass_checkpoint, NULL },
   { "gates", wants_gates, qm_pass_gates, NULL },
@@ -233,18 +243,22 @@ static const struct
 _Static_assert(N_PASSES == QM_PLAN_PASSES, "as the header says");
 
 static bool
-is_wanted (const QmPlanOptions *options, size_t pass)
+is_wanted (const QmRecipe *recipe, const QmPlanOptions *options, size_t pass)
 {
+  if (passes[pass].run_on == quantize)
+    return recipe->precision == QM_PRECISION_FP8;
   return passes[pass].when == NULL || passes[pass].when (options);
 }
 
 size_t
-qm_plan_passes (const QmPlanOptions *options, const char *names[QM_PLAN_PASSES])
+qm_plan_passes (const QmRecipe *recipe,
+                const QmPlanOptions *options,
+                const char *names[QM_PLAN_PASSES])
 {
   size_t n = 0;
 
   for (size_t i = 0; i < N_PASSES; i++)
-    if (is_wanted (options, i))
+    if (is_wanted (recipe, options, i))
       names[n++] = passes[i].name;
   return n;
 }
@@ -279,7 +293,7 @@ build_graph (QmPlan *plan, size_t n, QmPlanBases *bases, QmError *error)
     {
       if (i == apart && first == 0 && bases != NULL)
         qm_plan_bases_keep (bases, &plan->options, all, plan->graph);
-      if (!is_wanted (&plan->options, i))
+      if (!is_wanted (&plan->recipe, &plan->options, i))
         continue;
       status = passes[i].run != NULL ? passes[i].run (plan->graph, error)
                                      : passes[i].run_on (plan, error);
@@ -474,6 +488,13 @@ begin_plan (const QmModelConfig *config,
                          "fp16 and fp32 can be trained on it",
                          options->target.architecture / 10,
                          options->target.architecture % 10);
+  if (recipe->precision == QM_PRECISION_FP8
+      && !qm_target_multiplies (&options->target, QM_TYPE_E4M3, false))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "a GPU of compute capability %d.%d has no FP8, which "
+                         "began with 8.9",
+                         options->target.architecture / 10,
+                         options->target.architecture % 10);
   if (options->offload && options->sharding == QM_SHARDING_NONE)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "offloading needs a variant of sharding");
@@ -557,7 +578,7 @@ qm_plan_after (const QmModelConfig *config,
                QmError *error)
 {
   const char *names[QM_PLAN_PASSES];
-  size_t n = qm_plan_passes (options, names), i = 0;
+  size_t n = qm_plan_passes (recipe, options, names), i = 0;
 
   *plan = NULL;
   if (strcmp (pass, QM_PLAN_NO_PASS) != 0)
@@ -583,57 +604,6 @@ qm_plan_free (QmPlan *plan)
   free (plan->host_parts);
   qm_units_clear (&plan->units);
   free (plan);
-}
-
-QmStatus
-qm_plan_largest (const QmModelConfig *config,
-                 const QmRecipe *recipe,
-                 const QmPlanOptions *options,
-                 uint64_t bytes,
-                 QmPlan **plan,
-                 QmError *error)
-{
-  QmPlanOptions tried = *options;
-  int low = -1, high = 0;
-  QmShortage shortage;
-
-  *plan = NULL;
-  while (INT64_C (2) << high
-         <= recipe->batch_size / (options->ranks > 0 ? options->ranks : 1))
-    high++;
-  while (low < high)
-    {
-      int middle = low + (high - low + 1) / 2;
-      QmPlan *candidate;
-      QmStatus status;
-
-      tried.micro_batch = INT64_C (1) << middle;
-      status = qm_plan_new (config, recipe, &tried, &candidate, error);
-      if (status == QM_STATUS_UNSUPPORTED && middle > 0)
-        {
-          /* One of its tensors is larger than any memory. */
-          high = middle - 1;
-          continue;
-        }
-      if (status != QM_OK)
-        {
-          qm_plan_free (*plan);
-          *plan = NULL;
-          return status;
-        }
-      if (!qm_plan_is_short (candidate, bytes, &shortage))
-        {
-          qm_plan_free (*plan);
-          *plan = candidate;
-          low = middle;
-          continue;
-        }
-      if (middle == 0)
-        qm_shortage_report (&shortage, 1, error);
-      qm_plan_free (candidate);
-      high = middle - 1;
-    }
-  return *plan != NULL ? QM_OK : QM_STATUS_DEVICE_FULL;
 }
 
 /* Byte of the region of weights that stay. */
@@ -731,6 +701,29 @@ qm_plan_call (const QmPlan *plan,
       call->outputs[i].data = qm_plan_address (plan, regions, node->outputs[i]);
   call->workspace = regions->workspace;
   call->workspace_bytes = plan->memory.workspace;
+}
+
+double
+qm_plan_fp8_share (const QmPlan *plan)
+{
+  double scaled = 0, all = 0;
+
+  for (size_t i = 0; i < plan->graph->n_nodes; i++)
+    {
+      const QmNode *node = &plan->graph->nodes[i];
+      QmOpCall call;
+      double flops;
+
+      if (node->phase != QM_PHASE_FORWARD && node->phase != QM_PHASE_BACKWARD)
+        continue;
+      qm_graph_call (plan->graph, node, &call);
+      flops = qm_op_flops (&call);
+      all += flops;
+      if (node->op == QM_OP_SCALED_LINEAR
+          || node->op == QM_OP_SCALED_WEIGHT_GRAD)
+        scaled += flops;
+    }
+  return all > 0 ? scaled / all : 0;
 }
 
 int64_t

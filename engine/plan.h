@@ -160,7 +160,7 @@ typedef struct QmPlan
   QmRecipe recipe;
   QmPlanOptions options;
   int64_t accumulation; /* passes of each rank in a step */
-  QmType type;          /* of products */
+  QmType type;          /* of products, but for those in FP8 */
   int parts;            /* ranks that share states; 1: each has all of them */
   int part;             /* which of them this one has */
   QmGraph *graph;
@@ -187,10 +187,12 @@ typedef struct QmPlan
 } QmPlan;
 
 /* The most passes that a plan goes through. */
-#define QM_PLAN_PASSES 14
+#define QM_PLAN_PASSES 15
 
-/* The names of those that it does with such options, in their order; static. */
-size_t qm_plan_passes (const QmPlanOptions *options,
+/* The names of those that it does for such a recipe with such options, in their
+ * order; static. */
+size_t qm_plan_passes (const QmRecipe *recipe,
+                       const QmPlanOptions *options,
                        const char *names[QM_PLAN_PASSES]);
 
 /* Of a plan without pieces of logits, as the loss of other software has them.
@@ -284,7 +286,8 @@ qm_sharding_gradients (QmSharding sharding)
 
 /* The largest micro-batch that is a power of two, no more than the batch, and
  * fits in `bytes`: its plan, or QM_STATUS_DEVICE_FULL, with what a micro-batch
- * of 1 needs. */
+ * of 1 needs, or of the smallest that there are kernels for
+ * (plan-largest.c). */
 QmStatus qm_plan_largest (const QmModelConfig *config,
                           const QmRecipe *recipe,
                           const QmPlanOptions *options,
@@ -324,6 +327,10 @@ void qm_plan_call (const QmPlan *plan,
 /* FLOPs of one pass that count for the utilisation. */
 double qm_plan_pass_flops (const QmPlan *plan);
 
+/* Which share of the operations of a pass, those that are done once more apart,
+ * is of products in FP8. */
+double qm_plan_fp8_share (const QmPlan *plan);
+
 /* Rows of logits that are in memory at a time, and of all of them. */
 int64_t qm_plan_loss_rows (const QmPlan *plan);
 int64_t qm_plan_all_rows (const QmPlan *plan);
@@ -341,8 +348,10 @@ qm_plan_sharding (const QmPlanOptions *options)
 static inline QmPrecision
 qm_plan_sums (const QmPlanOptions *options, const QmRecipe *recipe)
 {
-  return qm_sharding_gradients (qm_plan_sharding (options)) ? recipe->precision
-                                                            : QM_PRECISION_FP32;
+  if (!qm_sharding_gradients (qm_plan_sharding (options)))
+    return QM_PRECISION_FP32;
+  return recipe->precision == QM_PRECISION_FP8 ? QM_PRECISION_BF16
+                                               : recipe->precision;
 }
 
 /* Whether nodes have QM_PHASE_LAST. */

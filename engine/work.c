@@ -412,9 +412,13 @@ QmStatus
 qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
 {
   const QmGraph *graph = plan->graph;
-  QmWork *new = calloc (1, sizeof *new);
+  QmWork *new;
 
   *work = NULL;
+  if (plan->recipe.precision == QM_PRECISION_FP8)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         QM_PREDICT_NO_FP8);
+  new = calloc (1, sizeof *new);
   if (new != NULL)
     new->rows = calloc (2 * graph->n_nodes + 1, sizeof *new->rows);
   if (new != NULL && plan->options.ranks > 1)

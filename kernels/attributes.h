@@ -48,6 +48,7 @@ typedef struct QmAttributes
   QmDistribution distribution;
   QmCausal causal;
   bool tiled, inverse, shift, dynamic, decoupled, rms, normalized, learned;
+  bool by_row;        /* numbers in FP8 have a scale for each row */
   bool tf32;          /* products of f32 may round their factors to TF32 */
   bool deterministic; /* equal bits in every run, where that costs time */
   uint32_t site, site2;

@@ -69,6 +69,8 @@ qm_op_accumulates (QmOp op, int output)
     {
     case QM_OP_COLUMN_SUM:
     case QM_OP_LINEAR_WEIGHT_GRAD:
+    case QM_OP_SCALED_WEIGHT_GRAD:
+    case QM_OP_NOTE_AMAX:
     case QM_OP_GROUPED_WEIGHT_GRAD:
     case QM_OP_EMBEDDING_BACKWARD:
     case QM_OP_UPDATE_STATE:

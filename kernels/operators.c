@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The tensors of each operator, slots separated by spaces: type (f any float,
- * s f32, i i32), '?' where it may be absent, '#' where it has to be dense, '~'
- * where it may have any strides; then a letter for every dimension, equal
- * letters for equal sizes, a digit for that very size, and '*' for any shape,
- * the same wherever it stands. */
+/* The tensors of each operator, slots separated by spaces: type (f any float
+ * but FP8, which is e, s f32, i i32, a any but FP8), '?' where it may be
+ * absent, '#' where it has to be dense, '~' where it may have any strides; then
+ * a letter for every dimension, equal letters for equal sizes, a digit for that
+ * very size, and '*' for any shape, the same wherever it stands. */
 typedef struct Signature
 {
   const char *name;
@@ -38,6 +38,11 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_LINEAR_WEIGHT_GRAD] = { "linear_weight_grad", "fro fri", "soi s?o" },
   [QM_OP_GATED_LINEAR] = { "gated_linear", "fri fgi f?g", "frc f?rg" },
   [QM_OP_GATED_INPUT_GRAD] = { "gated_input_grad", "fro foc frg", "frg" },
+  [QM_OP_QUANTIZE] = { "quantize", "frc s?#h", "e?#rc s?#p e?#ct s?#c s?#1" },
+  [QM_OP_NOTE_AMAX] = { "note_amax", "s#k", "s#kn" },
+  [QM_OP_SCALED_LINEAR] = { "scaled_linear", "e#rk e#ok s#p s#q f?o", "fro" },
+  [QM_OP_SCALED_WEIGHT_GRAD] = { "scaled_weight_grad", "e#rk e#ok s#p s#q",
+                                 "sro" },
   [QM_OP_MATMUL] = { "matmul", "f~bhmk f~bhkn", "f~bhmn" },
   [QM_OP_SOFTMAX] = { "softmax", "f#bhqs", "f#bhqs" },
   [QM_OP_SOFTMAX_BACKWARD] = { "softmax_backward", "f#bhqs f#bhqs", "f#bhqs" },
@@ -214,13 +219,15 @@ type_matches (char letter, QmType type)
   switch (letter)
     {
     case 'f':
-      return type != QM_TYPE_I32;
+      return type != QM_TYPE_I32 && !qm_type_is_fp8 (type);
+    case 'e':
+      return qm_type_is_fp8 (type);
     case 's':
       return type == QM_TYPE_F32;
     case 'i':
       return type == QM_TYPE_I32;
     default:
-      return true;
+      return !qm_type_is_fp8 (type);
     }
 }
 
@@ -581,6 +588,38 @@ rows_hold (const Check *check)
     }
 }
 
+/* Whether both factors have one scale, or each one for every row. */
+static bool
+scales_hold (const Check *check)
+{
+  const int64_t *size = check->size;
+
+  return (size['p'] == 1 && size['q'] == 1)
+         || (size['p'] == size['r'] && size['q'] == size['o']);
+}
+
+/* Something is made, with the scales that belong to it. */
+static bool
+quantize_holds (const Check *check)
+{
+  const QmOpCall *call = check->call;
+  const QmTensor *q = &call->outputs[0], *qt = &call->outputs[2];
+
+  if ((qm_tensor_present (&call->outputs[4])
+       && !qm_tensor_present (&call->inputs[1]))
+      || (!qm_tensor_present (q) && !qm_tensor_present (qt))
+      || (qm_tensor_present (q) && qm_tensor_present (qt)
+          && q->type != qt->type)
+      || (qm_tensor_present (qt) && check->size['t'] < check->size['r']))
+    return false;
+  if (!call->attributes.by_row)
+    return check->size['p'] == 1 && !qm_tensor_present (&call->outputs[3]);
+  return !qm_tensor_present (&call->inputs[1])
+         && both_or_none (q, &call->outputs[1])
+         && both_or_none (qt, &call->outputs[3])
+         && (!qm_tensor_present (q) || check->size['p'] == check->size['r']);
+}
+
 /* What letters cannot say. */
 static bool
 relations_hold (const Check *check)
@@ -609,6 +648,11 @@ relations_hold (const Check *check)
     case QM_OP_GROUPED_WEIGHT_GRAD:
     case QM_OP_EXPERT_LOAD:
       return rows_hold (check);
+    case QM_OP_QUANTIZE:
+      return quantize_holds (check);
+    case QM_OP_SCALED_LINEAR:
+    case QM_OP_SCALED_WEIGHT_GRAD:
+      return scales_hold (check);
     case QM_OP_BALANCE:
       return attributes->count > 0;
     case QM_OP_CROSS_ENTROPY:

@@ -13,6 +13,9 @@ qm_type_size (QmType type)
     case QM_TYPE_F16:
     case QM_TYPE_BF16:
       return 2;
+    case QM_TYPE_E4M3:
+    case QM_TYPE_E5M2:
+      return 1;
     case QM_TYPE_NONE:
       break;
     }
@@ -32,6 +35,10 @@ qm_type_name (QmType type)
       return "bf16";
     case QM_TYPE_I32:
       return "i32";
+    case QM_TYPE_E4M3:
+      return "e4m3";
+    case QM_TYPE_E5M2:
+      return "e5m2";
     case QM_TYPE_NONE:
       break;
     }

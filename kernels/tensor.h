@@ -15,7 +15,11 @@ typedef enum QmType
   QM_TYPE_F32,
   QM_TYPE_F16,  /* IEEE 754 binary16 */
   QM_TYPE_BF16, /* the upper half of a binary32 */
-  QM_TYPE_I32
+  QM_TYPE_I32,
+  /* FP8 of the Open Compute Project (OFP8, revision 1.0, 2023), as Micikevicius
+   * et al. 2022, arXiv 2209.05433: */
+  QM_TYPE_E4M3, /* bias 7, to 448; no infinities, 0x7f and 0xff no numbers */
+  QM_TYPE_E5M2  /* bias 15, to 57344; the upper half of a binary16 */
 } QmType;
 
 #define QM_MAX_RANK 5
@@ -35,8 +39,16 @@ typedef struct QmTensor
 /* Bytes of an element; 0 for QM_TYPE_NONE. */
 size_t qm_type_size (QmType type);
 
-/* "f32", "f16", "bf16", "i32", "none"; static. */
+/* "f32", "f16", "bf16", "i32", "e4m3", "e5m2", "none"; static. */
 const char *qm_type_name (QmType type);
+
+/* Whether it is one of the two of 8 bits, which scales go with
+ * (kernels/scaled.h). */
+static inline bool
+qm_type_is_fp8 (QmType type)
+{
+  return type == QM_TYPE_E4M3 || type == QM_TYPE_E5M2;
+}
 
 static inline bool
 qm_tensor_present (const QmTensor *tensor)

@@ -12,6 +12,9 @@
 /* The first with bf16, TF32 and asynchronous copies to shared memory. */
 #define FULL_ARCHITECTURE 80
 
+/* The first whose tensor cores have FP8 (PTX ISA 9.0, mma, "sm_89"). */
+#define FP8_ARCHITECTURE 89
+
 /* Which of the architectures that kernels were compiled for, as "80 86 90a", a
  * GPU takes its code from, or 0: machine code within the same major version,
  * unless it is for one architecture alone; the last is there in a form for all
@@ -47,6 +50,8 @@ qm_cuda_architecture (int capability, const char *compiled)
 bool
 qm_cuda_multiplies (int architecture, QmType type, bool tf32)
 {
+  if (qm_type_is_fp8 (type))
+    return architecture >= FP8_ARCHITECTURE;
   return architecture >= FULL_ARCHITECTURE
          || (type != QM_TYPE_BF16 && !(type == QM_TYPE_F32 && tf32));
 }

@@ -113,6 +113,9 @@ qm_cuda_has_workspace (QmOp op)
     case QM_OP_GATED_INPUT_GRAD:
     case QM_OP_LINEAR_WEIGHT_GRAD:
     case QM_OP_MATMUL:
+    case QM_OP_QUANTIZE:
+    case QM_OP_SCALED_LINEAR:
+    case QM_OP_SCALED_WEIGHT_GRAD:
     case QM_OP_COLUMN_SUM:
     case QM_OP_ATTENTION:
     case QM_OP_ATTENTION_BACKWARD:
@@ -144,7 +147,13 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_LINEAR:
     case QM_OP_LINEAR_INPUT_GRAD:
     case QM_OP_MATMUL:
+    case QM_OP_SCALED_LINEAR:
+    case QM_OP_SCALED_WEIGHT_GRAD:
       return product_workspace (architecture);
+    case QM_OP_QUANTIZE:
+      /* The largest of groups of rows: of all their numbers, or of a column. */
+      return column_workspace (call->attributes.by_row ? first->shape[1] : 1,
+                               1);
     case QM_OP_LINEAR_WEIGHT_GRAD:
       return weight_grad_workspace (architecture, call);
     case QM_OP_GATED_LINEAR:

@@ -262,6 +262,8 @@ type_of (QmType type)
       return NCCL_BFLOAT16;
     case QM_TYPE_F32:
     case QM_TYPE_I32:
+    case QM_TYPE_E4M3:
+    case QM_TYPE_E5M2:
     case QM_TYPE_NONE:
       break;
     }

@@ -42,6 +42,8 @@ load_as (QmType type, const void *data, int64_t i)
       return vector_load_bf16 (qm_host_at (type, data, i));
     case QM_TYPE_F32:
     case QM_TYPE_I32:
+    case QM_TYPE_E4M3:
+    case QM_TYPE_E5M2:
     case QM_TYPE_NONE:
       break;
     }
@@ -103,6 +105,8 @@ store_weights (const QmHostAdam *adam, int64_t i, const Vector *w)
       weights_bf16 (to, w);
       break;
     case QM_TYPE_I32:
+    case QM_TYPE_E4M3:
+    case QM_TYPE_E5M2:
     case QM_TYPE_NONE:
       break;
     }

@@ -33,7 +33,7 @@ WORDS = {
     '--methods': ['', 'some', 'ALL', NASTY],
     '--after': ['', 'fusion', 'None', 'checkpoint', NASTY],
     '--model': ['', 'x', 'pythia', NASTY],
-    '--precision': ['', 'fp8', 'FP16', 'int8', NASTY],
+    '--precision': ['', 'fp4', 'FP16', 'int8', NASTY],
     '--schedule': ['', 'steep', NASTY],
     '--learning-rate': ['', '-1', '1e300', 'nan', 'fast', NASTY],
     '--batch-size': ['', '0', '-1', '2.5', '1e300', NASTY],

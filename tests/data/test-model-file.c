@@ -57,6 +57,10 @@ check_recipe (const QmRecipe *recipe)
   CHECK (back.muon_learning_rate == recipe->muon_learning_rate);
   CHECK (back.muon_momentum == recipe->muon_momentum);
   CHECK (back.muon_weight_decay == recipe->muon_weight_decay);
+  CHECK_INT (back.precision, recipe->precision);
+  CHECK_INT (back.fp8.scales, recipe->fp8.scales);
+  CHECK_INT (back.fp8.amax, recipe->fp8.amax);
+  CHECK_INT (back.fp8.gradients, recipe->fp8.gradients);
   free (text);
 }
 
@@ -100,6 +104,12 @@ test_shipped (void)
       model.recipe.muon_momentum = 0.95;
       model.recipe.muon_weight_decay = 0.25;
       model.recipe.muon_scale = QM_MUON_SCALE_MOONSHOT;
+      check_recipe (&model.recipe);
+      model.recipe.precision = QM_PRECISION_FP8;
+      model.recipe.fp8.amax = QM_FP8_AMAX_DELAYED;
+      model.recipe.fp8.gradients = QM_FP8_GRADIENTS_E4M3;
+      check_recipe (&model.recipe);
+      model.recipe.fp8 = (QmFp8){ .scales = QM_FP8_SCALES_ROW };
       check_recipe (&model.recipe);
       qm_model_file_clear (&model);
       free (text);

@@ -26,6 +26,12 @@
   "\"epsilon\": 1e-8, \"weight_decay\": 0.1, \"muon_momentum\": 0.95," \
   "\"muon_learning_rate\": 0.02, \"muon_weight_decay\": 0" more "}"
 
+#define FP8(more)                                               \
+  "{\"batch_size\": 8, \"steps\": 10, \"sequence_length\": 9, " \
+  "\"precision\": \"fp8\", \"optimizer\": \"adamw\","           \
+  "\"learning_rate\": 1e-4, \"beta1\": 0.9, \"beta2\": 0.999,"  \
+  "\"epsilon\": 1e-8, \"weight_decay\": 0.1" more "}"
+
 static const Refused refused_recipes[] = {
   { "{\n}", QM_STATUS_INVALID, 1, 1, "batch_size: is missing" },
   { RECIPE (""), QM_STATUS_INVALID, 1, 1, "exactly one of sequence_length" },
@@ -46,8 +52,17 @@ static const Refused refused_recipes[] = {
   { RECIPE ("\n\"sequence_length\": 9000000000,"), QM_STATUS_INVALID, 2, 1,
     "sequence_length: 9000000000 is not between 1 and 16777216" },
   { "{\"batch_size\": 8, \"steps\": 10, \"sequence_length\": 9,\n"
-    "\"precision\": \"fp8\"}",
-    QM_STATUS_UNSUPPORTED, 2, 1, "precision: 'fp8' is not 'fp32'" },
+    "\"precision\": \"fp4\"}",
+    QM_STATUS_UNSUPPORTED, 2, 1, "precision: 'fp4' is not 'fp32'" },
+  { FP8 (",\n\"fp8_scales\": \"block\""), QM_STATUS_UNSUPPORTED, 2, 1,
+    "fp8_scales: 'block' is not 'tensor' or 'row'" },
+  { FP8 (",\n\"fp8_amax\": 3"), QM_STATUS_INVALID, 2, 1, "fp8_amax: " },
+  { FP8 (",\n\"fp8_gradients\": \"bf16\""), QM_STATUS_UNSUPPORTED, 2, 1,
+    "fp8_gradients: 'bf16' is not 'e5m2' or 'e4m3'" },
+  { FP8 (",\"fp8_scales\": \"row\",\n\"fp8_amax\": \"delayed\""),
+    QM_STATUS_UNSUPPORTED, 2, 1, "fp8_amax: rows are others in every pass" },
+  { RECIPE ("\"sequence_length\": 9,\n\"fp8_scales\": \"row\","),
+    QM_STATUS_UNSUPPORTED, 2, 1, "fp8_scales: unsupported field" },
   { "{\"batch_size\": 8, \"steps\": 10, \"sequence_length\": 9,\n"
     "\"precision\": \"fp16\", \"optimizer\": \"sgd\"}",
     QM_STATUS_UNSUPPORTED, 2, 22, "optimizer: 'sgd' is not 'adam'" },
@@ -93,6 +108,52 @@ test_recipes (void)
   CHECK_INT (recipe.muon_scale, QM_MUON_SCALE_MOONSHOT);
   CHECK_NEAR (recipe.muon_momentum, 0.95, 0);
   CHECK_NEAR (recipe.muon_learning_rate, 0.02, 0);
+}
+
+/* What stands in a file, or what labs do where it does not, and another key for
+ * each. */
+static void
+test_fp8 (void)
+{
+  static const struct
+  {
+    const char *text;
+    QmFp8 wanted;
+  } cases[] = {
+    { FP8 (""), { 0 } },
+    { FP8 (",\"fp8_scales\": \"row\""),
+      { QM_FP8_SCALES_ROW, QM_FP8_AMAX_CURRENT, QM_FP8_GRADIENTS_E4M3 } },
+    { FP8 (",\"fp8_scales\": \"row\", \"fp8_gradients\": \"e5m2\""),
+      { QM_FP8_SCALES_ROW, QM_FP8_AMAX_CURRENT, QM_FP8_GRADIENTS_E5M2 } },
+    { FP8 (",\"fp8_amax\": \"delayed\""),
+      { QM_FP8_SCALES_TENSOR, QM_FP8_AMAX_DELAYED, QM_FP8_GRADIENTS_E5M2 } },
+    { FP8 (",\"fp8_gradients\": \"e4m3\""),
+      { QM_FP8_SCALES_TENSOR, QM_FP8_AMAX_CURRENT, QM_FP8_GRADIENTS_E4M3 } },
+    { RECIPE ("\"sequence_length\": 9,"), { 0 } },
+  };
+  char keys[sizeof cases / sizeof cases[0]][QM_MODEL_KEY_BYTES];
+  const QmModelConfig config = { 0 };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      const QmFp8 *wanted = &cases[i].wanted;
+      QmRecipe recipe;
+      QmError error = { 0 };
+
+      check_case (cases[i].text);
+      CHECK_INT (qm_recipe_parse (cases[i].text, strlen (cases[i].text), "",
+                                  &recipe, &error),
+                 QM_OK);
+      CHECK_STRING (error.message, "");
+      CHECK_INT (recipe.precision,
+                 i < 5 ? QM_PRECISION_FP8 : QM_PRECISION_BF16);
+      CHECK_INT (recipe.fp8.scales, wanted->scales);
+      CHECK_INT (recipe.fp8.amax, wanted->amax);
+      CHECK_INT (recipe.fp8.gradients, wanted->gradients);
+      qm_model_key (&config, &recipe, keys[i]);
+      for (size_t j = 0; j < i; j++)
+        CHECK (strcmp (keys[i], keys[j]) != 0);
+    }
 }
 
 /* What makes another key; what only Muon has is of no weight for others. */
@@ -201,6 +262,7 @@ int
 main (void)
 {
   test_recipes ();
+  test_fp8 ();
   test_key ();
   test_z_loss ();
   return check_report ();

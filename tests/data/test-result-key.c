@@ -4,6 +4,7 @@
  * another one, CPUs are not; in which type they sum makes none; what was cut
  * takes the place of nothing that was measured. */
 
+#include "data/result-terms.h"
 #include "data/results.h"
 #include "tests/data/check.h"
 
@@ -74,10 +75,84 @@ test_sums (void)
   CHECK_STRING (read_sums (",\"sums\":null", sums, &error), "");
   CHECK_STRING (read_sums (",\"sums\":\"fp32\"", sums, &error), "fp32");
   CHECK_STRING (read_sums (",\"sums\":\"bf16\"", sums, &error), "bf16");
+  CHECK (read_sums (",\"sums\":\"fp4\"", sums, &error) == NULL);
+  CHECK_CONTAINS (error.message, "'fp4'");
   CHECK (read_sums (",\"sums\":\"fp8\"", sums, &error) == NULL);
-  CHECK_CONTAINS (error.message, "'fp8'");
+  CHECK_CONTAINS (error.message, "sums: is neither fp32 nor the precision");
   CHECK (read_sums (",\"sums\":\"fp16\"", sums, &error) == NULL);
   CHECK_CONTAINS (error.message, "sums: is neither fp32 nor the precision");
+}
+
+/* One line of a training in FP8, with what else it says of it. */
+static QmStatus
+read_line_of_fp8 (const char *end, QmError *error)
+{
+  char text[1024];
+  size_t n, whole;
+  QmResults *results = qm_results_new ();
+  const QmResult *list;
+  QmStatus status;
+
+  snprintf (text, sizeof text,
+            "{\"schema\":1,\"status\":\"cut\",\"reason\":\"slow\","
+            "\"time\":\"2026-11-21T06:40:00Z\",\"model\":\"tiny\","
+            "\"model_key\":\"0123456789abcdef\",\"device\":{\"name\":\"H200\"},"
+            "\"engine\":\"quartermaster\",\"version\":\"0.1.0\",\"gpus\":2,"
+            "\"settings\":\"naive\",\"checkpointing\":false,"
+            "\"sharding\":\"zero_2\",\"offloading\":false,"
+            "\"precision\":\"fp8\",\"micro_batch\":8%s}\n",
+            end);
+  status = qm_results_parse (results, text, strlen (text), "r", &whole, error);
+  if (status == QM_OK)
+    {
+      list = qm_results_list (results, &n);
+      CHECK_INT ((int64_t) n, 1);
+      CHECK_STRING (list[0].precision, "fp8");
+      CHECK_STRING (list[0].fp8_scales, "row");
+      CHECK_STRING (list[0].fp8_amax, "current");
+      CHECK_STRING (list[0].fp8_gradients, "e4m3");
+    }
+  qm_results_free (results);
+  return status;
+}
+
+/* A line says how, and its gradients are summed in fp32 or in bf16. */
+static void
+test_fp8 (void)
+{
+#define HOW                                           \
+  ",\"fp8_scales\":\"row\",\"fp8_amax\":\"current\"," \
+  "\"fp8_gradients\":\"e4m3\""
+  QmError error = { 0 };
+
+  check_case ("fp8");
+  CHECK_INT (read_line_of_fp8 (HOW, &error), QM_OK);
+  CHECK_INT (read_line_of_fp8 (HOW ",\"sums\":\"bf16\"", &error), QM_OK);
+  CHECK_STRING (error.message, "");
+  CHECK (read_line_of_fp8 (HOW ",\"sums\":\"fp8\"", &error) != QM_OK);
+  CHECK_CONTAINS (error.message, "sums: is neither");
+  CHECK (read_line_of_fp8 ("", &error) != QM_OK);
+  CHECK_CONTAINS (error.message, "fp8_scales: is missing");
+#undef HOW
+}
+
+/* A line without a key is believed, but not that FP8 is another precision. */
+static void
+test_without_key (void)
+{
+  QmResult result = qm_result_nothing ();
+  QmModel model = { 0 };
+
+  check_case ("no key");
+  result.precision = "bf16";
+  model.recipe.precision = QM_PRECISION_BF16;
+  CHECK (qm_result_is_of_model (&result, &model));
+  model.recipe.precision = QM_PRECISION_FP8;
+  CHECK (!qm_result_is_of_model (&result, &model));
+  result.precision = "fp8";
+  CHECK (qm_result_is_of_model (&result, &model));
+  model.recipe.precision = QM_PRECISION_BF16;
+  CHECK (!qm_result_is_of_model (&result, &model));
 }
 
 static void
@@ -101,6 +176,8 @@ main (void)
 {
   test_transport ();
   test_sums ();
+  test_fp8 ();
+  test_without_key ();
   test_cut ();
   return check_report ();
 }

@@ -12,7 +12,8 @@ rate warms up and falls on a cosine.  PyTorch trains in fp32 and, by autocast, i
 Passes: no step of the first ten is off by more than 0.01 % in fp32 or, from
 PyTorch's or from that in fp32, 0.1 % else; the mean of the last twenty steps is
 within 0.1 % of PyTorch's in fp32, or within 1 % or as near to that in fp32 as
-PyTorch's own in TF32, which free-lunch settings make of fp32, and in 16 bits; the loss has fallen by a fifth at least (--fallen 0.8).
+PyTorch's own in TF32, which free-lunch settings make of fp32, and in 16 bits; the
+loss has fallen by a fifth at least (--fallen 0.8).
 Muon's iteration is in bf16 on a GPU, so that it is held to one in fp32 as 16
 bits are.  With a larger learning rate than the default, encoders leave the first
 plateau at a step that rounding decides, in PyTorch too, and nothing can be said.

@@ -67,6 +67,7 @@ PARTS = {
     ),
     'bench': (
         ('deterministic', 120, '', 'check-deterministic.py'),
+        ('fp8', 420, 'fp8', 'check-fp8.py'),
         ('predictions', 120, 'eighty', 'check-predictions.py'),
         ('search', 180, '', 'check-search.py'),
         ('memory', 180, 'nvidia-smi',
@@ -91,6 +92,7 @@ PARTS = {
     'pytorch': (
         ('precision', 480, 'torch', 'check-precision.py'),
         ('training', 360, 'torch', 'check-training.py'),
+        ('fp8-torch', 120, 'torch fp8', 'check-fp8-torch.py'),
         ('side-by-side', 360, 'torch large',
          'side-by-side.py --logs {logs}'),
         ('families', 600, 'torch large', 'check-families.py --parts times'),
@@ -118,6 +120,8 @@ NEEDS = {
     and "is for Hopper's kernels",
     'newer': lambda suite: suite.gpu.get('architecture', 0) <= 80
     and "has no kernels but those of its own",
+    'fp8': lambda suite: suite.gpu.get('architecture', 0) < 89
+    and 'has no FP8',
     'eighty': lambda suite: suite.gpu.get('memory_bytes', 0) < 75e9
     and 'needs a GPU of 80 GB',
     'large': lambda suite: suite.gpu.get('memory_bytes', 0) < 130e9

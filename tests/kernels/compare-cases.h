@@ -20,6 +20,7 @@
  *   w  whole numbers, each once     c  different ones in a row, as i
  *   z  where groups of the rows of the letter after ':' begin and end
  *   m  f32, dense and small
+ *   4  E4M3, dense                  5  E5M2, dense
  * An output that is "=N" is input N, changed in place. */
 typedef struct CompareCase
 {

@@ -109,6 +109,8 @@ set_sizes (Compare *compare, size_t index)
   size['Y'] = 4;
   size['R'] = size['m'] * size['K'];
   size['D'] = size['m'] * 10;
+  size['g'] = 48;
+  size['L'] = 80;
 }
 
 /* Strides of a layout, from the dense ones; returns the elements of memory. */
@@ -244,7 +246,9 @@ make (Compare *compare, const char *word, Operand *operand)
       if (word[length - 1] != ':' && length > 2 && word[length - 2] == ':')
         below = compare->size[(unsigned char) word[length - 1]];
       operand->tensor =
-          qm_tensor_dense (word[0] == 's' || word[0] == 'm'     ? QM_TYPE_F32
+          qm_tensor_dense (word[0] == '4'                       ? QM_TYPE_E4M3
+                           : word[0] == '5'                     ? QM_TYPE_E5M2
+                           : word[0] == 's' || word[0] == 'm'   ? QM_TYPE_F32
                            : strchr ("iwczhj", word[0]) != NULL ? QM_TYPE_I32
                                                                 : compare->type,
                            rank, shape, NULL);

@@ -178,6 +178,27 @@ class ModelsTest(ModelsCase):
                           "muon_momentum": 0.95, "muon_weight_decay": 0,
                           "muon_scale": "jordan"})
 
+    def test_fp8(self):
+        """How it is scaled is asked for with it alone, and kept."""
+        editor = self.make_model()
+        self.assertFalse(editor.all("combo box", "Scales of FP8"))
+        editor.tab_to("combo box", "Precision")
+        driver.press_keys("space")
+        driver.press_keys("End", "Return")
+        editor.find("combo box", "Scales of FP8")
+        editor.tab_to("combo box", "Scales of FP8")
+        driver.press_keys("space")
+        driver.press_keys("End", "Return")
+        self.save(editor)
+        driver.wait_for(lambda: os.path.exists(self.saved("tiny-one.json")),
+                        "the file")
+        with open(self.saved("tiny-one.json"), encoding="utf-8") as file:
+            recipe = json.load(file)["recipe"]
+        self.assertEqual({name: recipe[name] for name in recipe
+                          if name.startswith(("precision", "fp8"))},
+                         {"precision": "fp8", "fp8_scales": "row",
+                          "fp8_amax": "current", "fp8_gradients": "e4m3"})
+
     def test_z_loss(self):
         """It is asked for where a loss has logits, and not where it has none."""
         editor = self.make_model()
