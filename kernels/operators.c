@@ -603,7 +603,8 @@ quantize_holds (const Check *check)
   const QmOpCall *call = check->call;
   const QmTensor *q = &call->outputs[0], *qt = &call->outputs[2];
 
-  if (!both_or_none (&call->inputs[1], &call->outputs[4])
+  if ((qm_tensor_present (&call->outputs[4])
+       && !qm_tensor_present (&call->inputs[1]))
       || (!qm_tensor_present (q) && !qm_tensor_present (qt))
       || (qm_tensor_present (q) && qm_tensor_present (qt)
           && q->type != qt->type))

@@ -21,10 +21,10 @@
  * Transformer Engine, DelayedScaling), there is one group, and amax is the
  * largest of the history; while that is 0, as it is at first, the one of x.
  * What is infinite is then rounded to the largest number.  The amax of x goes
- * to output 4, and from there by QM_OP_NOTE_AMAX into the history: behind all
- * of a pass, so that what is quantised once more in it has the same scale.
- * What is not finite is noted as 0.  Row i of a history is dense and belongs to
- * amax[i]:
+ * to output 4, where that is there, and from there by QM_OP_NOTE_AMAX into the
+ * history: behind all of a pass, so that what is quantised once more in it has
+ * the same scale. What is not finite is noted as 0.  Row i of a history is
+ * dense and belongs to amax[i]:
  *
  *   history[i] = amax[i], history[i][0], ..., history[i][n - 2]
  *

@@ -250,9 +250,9 @@ test_history (const Bench *bench, const Format *format)
   QmOpCall note = { .op = QM_OP_NOTE_AMAX };
 
   check_case ("history");
-  call.inputs[1] = tensor1 (QM_TYPE_F32, NOTED, history);
-  refused (bench, &call);
   call.outputs[4] = tensor1 (QM_TYPE_F32, 1, got.amax);
+  refused (bench, &call);
+  call.inputs[1] = tensor1 (QM_TYPE_F32, NOTED, history);
   run (bench, &call);
   CHECK (got.scale[0] == all / most && got.amax[0] == all);
   history[0] = all / 8;
@@ -261,6 +261,9 @@ test_history (const Bench *bench, const Format *format)
   CHECK (got.scale[0] == all / 4 / most && got.amax[0] == all);
   check_numbers (format, &got, false);
   CHECK (history[0] == all / 8 && history[1] == 0);
+  call.outputs[4] = (QmTensor){ 0 };
+  run (bench, &call);
+  CHECK (got.scale[0] == all / 4 / most);
   call = quantize_call (format->type, true, &got);
   call.inputs[1] = tensor1 (QM_TYPE_F32, NOTED, history);
   call.outputs[4] = tensor1 (QM_TYPE_F32, 1, got.amax);
