@@ -50,6 +50,8 @@ PARTS = {
         ('products-older', 60, 'newer',
          'kernels/test-cuda-products --architecture 80'),
         ('scan', 60, '', 'kernels/test-cuda-scan'),
+        ('scaled', 60, '', 'kernels/test-cuda-scaled'),
+        ('scaled-older', 30, 'newer', 'kernels/test-cuda-scaled --architecture 80'),
         ('operators', 120, '', 'kernels/compare-devices {device}'),
         ('communicator', 90, '', 'kernels/test-cuda-communicator'),
     ),
