@@ -33,6 +33,8 @@ constexpr int tile_rows = 128, tile_columns = 128;
 constexpr int thread_rows = 4, thread_columns = 16;
 constexpr int row_words = tile_rows / 4; /* of 4 turned numbers */
 
+static_assert (rows_of_strip * 4 >= tile_rows && strip_columns >= tile_columns,
+               "as in_tiles() says");
 static_assert (tile_rows / thread_rows * (tile_columns / thread_columns)
                    == threads,
                "every thread has its part of a tile");
@@ -62,8 +64,7 @@ struct Matrix
 struct Quantize
 {
   Matrix x;
-  int64_t tiles;
-  int tiles_across;
+  unsigned tiles, tiles_across;
   uint8_t *q, *qt;      /* NULL: is not wanted */
   const uint32_t *all;  /* the largest of x, without a scale for each row */
   const float *history; /* or NULL */
@@ -186,7 +187,7 @@ note_columns (const Largest &largest,
               int columns,
               uint32_t (*shared)[strip_columns])
 {
-  int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32;
+  int lane = (int) (threadIdx.x % 32), warp = (int) (threadIdx.x / 32);
   int column = (int) threadIdx.x;
   uint32_t all = 0;
 
@@ -211,7 +212,7 @@ strip_largest (const Matrix &x,
                int first_column,
                uint32_t (*shared)[strip_columns])
 {
-  int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32;
+  int lane = (int) (threadIdx.x % 32), warp = (int) (threadIdx.x / 32);
   int column = first_column + lane * 8;
   uint32_t columns[8] = { 0 }, all = 0;
   constexpr int rows = lines ? rows_of_lines : rows_of_strip;
@@ -271,15 +272,16 @@ __launch_bounds__ (threads)
 {
   __shared__ uint32_t shared[lines ? warps : 1][strip_columns];
   constexpr int rows = lines ? rows_of_lines : rows_of_strip;
-  int across = (x.columns + strip_columns - 1) / strip_columns;
-  int64_t strips = (x.rows + rows - 1) / rows * across;
+  unsigned across = (unsigned) (x.columns + strip_columns - 1) / strip_columns;
+  unsigned strips = (unsigned) ((x.rows + rows - 1) / rows) * across;
   uint32_t all = 0;
 
   if (largest.history != nullptr
       && largest_noted (largest.history, largest.n_history) > 0)
     return;
-  for (int64_t i = blockIdx.x; i < strips; i += gridDim.x)
-    all = max (all, strip_largest<T, lines> (x, largest, i / across * rows,
+  for (unsigned i = blockIdx.x; i < strips; i += gridDim.x)
+    all = max (all, strip_largest<T, lines> (x, largest,
+                                             (int64_t) (i / across) * rows,
                                              (int) (i % across) * strip_columns,
                                              shared));
   if (lines)
@@ -380,8 +382,8 @@ turn (const uint32_t (&from)[4], uint32_t (&to)[4])
 /* Where four turned numbers of a column of the tile lie, in words.  Lanes that
  * write together have columns 16 apart, those that read 4 words each have the
  * words of one column: neither meets itself in the banks. */
-__device__ __forceinline__ int
-turned_place (int column, int word)
+__device__ __forceinline__ unsigned
+turned_place (unsigned column, unsigned word)
 {
   return column * row_words + (word ^ column / thread_columns % 8 * 4);
 }
@@ -412,7 +414,8 @@ find_factors (const Quantize &work,
 {
   static_assert (2 * tile_rows == threads && tile_rows == tile_columns,
                  "a thread has a row or a column");
-  int side = (int) threadIdx.x / tile_rows, i = (int) threadIdx.x % tile_rows;
+  int side = (int) (threadIdx.x / tile_rows),
+      i = (int) (threadIdx.x % tile_rows);
   int64_t line = (side == 0 ? first : first_column) + i;
   int64_t lines = side == 0 ? work.x.rows : work.x.columns;
   bool told = side == 0 ? first_column == 0 : first == 0;
@@ -457,7 +460,7 @@ write_turned (const Quantize &work,
               int first_column,
               const uint32_t *turned)
 {
-  int part = (int) threadIdx.x % 8, column = (int) threadIdx.x / 8;
+  int part = (int) (threadIdx.x % 8), column = (int) (threadIdx.x / 8);
   int64_t row = first + part * 16;
 
 #pragma unroll
@@ -484,11 +487,11 @@ __launch_bounds__ (threads, resident<T, lines> ())
 {
   __shared__ __align__ (16) uint32_t turned[tile_columns * row_words];
   __shared__ __align__ (16) float factors[2][tile_rows];
-  int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32;
-  int quad = warp * 4 + lane / 8, row = quad * thread_rows;
-  int column = lane % 8 * thread_columns;
-  int64_t tile = work.tiles - 1 - blockIdx.x;
-  int64_t first = tile / work.tiles_across * tile_rows;
+  unsigned quad = threadIdx.x / 8;
+  int row = (int) quad * thread_rows;
+  int column = (int) (threadIdx.x % 8) * thread_columns;
+  unsigned tile = work.tiles - 1 - blockIdx.x;
+  int64_t first = (int64_t) (tile / work.tiles_across) * tile_rows;
   int first_column = (int) (tile % work.tiles_across) * tile_columns;
   Raw<T, thread_columns> raw[thread_rows];
   uint32_t made[thread_rows][4];
@@ -632,12 +635,10 @@ template <class T, __nv_fp8_interpretation_t form>
 void
 queue_form (cudaStream_t stream, const Quantize &work)
 {
-  unsigned grid = (unsigned) work.tiles;
-
   if (work.by_row[0] != nullptr || work.by_row[1] != nullptr)
-    quantize_kernel<T, form, true><<<grid, threads, 0, stream>>> (work);
+    quantize_kernel<T, form, true><<<work.tiles, threads, 0, stream>>> (work);
   else
-    quantize_kernel<T, form, false><<<grid, threads, 0, stream>>> (work);
+    quantize_kernel<T, form, false><<<work.tiles, threads, 0, stream>>> (work);
 }
 
 template <class T>
@@ -671,16 +672,19 @@ queue_plain (const QmCudaContext *context,
     quantize_plain_kernel<__NV_E5M2><<<grid, threads, 0, stream>>> (work);
 }
 
-/* Whether tiles can be read and written 16 bytes at a time. */
+/* Whether tiles can be read and written 16 bytes at a time, and counted, as can
+ * strips, of which there are at most four times as many. */
 bool
-in_tiles (const QmOpCall *call, const Quantize &work)
+in_tiles (const QmOpCall *call)
 {
   const QmTensor &x = call->inputs[0];
+  int64_t tiles = (x.shape[0] + tile_rows - 1) / tile_rows
+                  * ((x.shape[1] + tile_columns - 1) / tile_columns);
 
   return qm_cuda_vectors (&x, x.type == QM_TYPE_F32 ? 4 : 8)
          && qm_cuda_vectors (&call->outputs[0], 16)
          && qm_cuda_vectors (&call->outputs[2], 16)
-         && x.shape[1] % thread_columns == 0 && work.tiles <= INT_MAX;
+         && x.shape[1] % thread_columns == 0 && tiles <= INT_MAX / 4;
 }
 
 /* What the call asks for; the largest magnitudes are cleared. */
@@ -695,8 +699,10 @@ prepare (const QmOpCall *call, cudaStream_t stream, Largest *largest)
   Quantize work = {};
 
   work.x = { qm_array (x), qm_row_stride (x), x.shape[0], (int) x.shape[1] };
-  work.tiles_across = (int) ((x.shape[1] + tile_columns - 1) / tile_columns);
-  work.tiles = (x.shape[0] + tile_rows - 1) / tile_rows * work.tiles_across;
+  work.tiles_across =
+      (unsigned) ((x.shape[1] + tile_columns - 1) / tile_columns);
+  work.tiles =
+      (unsigned) ((x.shape[0] + tile_rows - 1) / tile_rows) * work.tiles_across;
   work.q = (uint8_t *) qm_array (out[0]).data;
   work.qt = (uint8_t *) qm_array (out[2]).data;
   work.most = qm_scaled_most (work.q != nullptr ? out[0].type : out[2].type);
@@ -742,7 +748,7 @@ qm_cuda_quantize (QmCudaContext *context,
                          (long long) call->inputs[0].shape[1]);
   work = prepare (call, stream, &largest);
   e4m3 = work.most == qm_scaled_most (QM_TYPE_E4M3);
-  if (!in_tiles (call, work))
+  if (!in_tiles (call))
     queue_plain (context, stream, work, largest, e4m3);
   else if (type == QM_TYPE_F32)
     queue_tiles<float> (context, stream, work, largest, e4m3);
