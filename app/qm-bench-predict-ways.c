@@ -261,6 +261,9 @@ refuse_unplanned (const QmBenchWays *ways, QmError *error)
   if (ways->model->recipe.precision == QM_PRECISION_BF16 && gpu->bf16 == QM_NO)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "%s has no rate of bf16", gpu->name);
+  if (ways->model->recipe.precision == QM_PRECISION_FP8)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         QM_PREDICT_NO_FP8);
   return QM_OK;
 }
 

@@ -237,6 +237,8 @@ qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32)
       if (tf32 && gpu->tf32_tflops != 0)
         return gpu->tf32_tflops;
       return gpu->fp32_tflops;
+    case QM_PRECISION_FP8: /* no column has it */
+      break;
     }
   return NAN;
 }

@@ -371,7 +371,7 @@ const QmModel *qm_catalog_model (const QmCatalog *catalog, const char *id);
 /* The peak rate of a GPU for a recipe's products, in 10^12 operations a
  * second, with fp32 accumulation: fp16_tflops for fp16 and bf16, for fp32
  * tf32_tflops (or fp32_tflops without `tf32`, or where the GPU has no TF32).
- * NaN where unknown, or where the GPU has no bf16. */
+ * NaN where unknown, as FP8's are, or where the GPU has no bf16. */
 double qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32);
 
 /* How a GPU is built in, by its form factor: as a plug-in card, or on a board

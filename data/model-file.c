@@ -202,6 +202,13 @@ write_recipe (FILE *out, const QmRecipe *recipe, const char *indent)
            image ? recipe->image_size : recipe->sequence_length);
   fprintf (out, "%s  \"precision\": \"%s\",\n", indent,
            qm_precision_name (recipe->precision));
+  if (recipe->precision == QM_PRECISION_FP8)
+    fprintf (out,
+             "%s  \"fp8_scales\": \"%s\",\n%s  \"fp8_amax\": \"%s\",\n"
+             "%s  \"fp8_gradients\": \"%s\",\n",
+             indent, qm_fp8_scales_name (recipe->fp8.scales), indent,
+             qm_fp8_amax_name (recipe->fp8.amax), indent,
+             qm_fp8_gradients_name (recipe->fp8.gradients));
   fprintf (out, "%s  \"optimizer\": \"%s\"", indent,
            qm_optimizer_name (recipe->optimizer));
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)

@@ -165,6 +165,13 @@ add_recipe (uint64_t *hash, const QmRecipe *recipe)
       add_byte (hash, 'a');
       hash_number (hash, recipe->ema_decay);
     }
+  if (recipe->precision == QM_PRECISION_FP8)
+    {
+      add_byte (hash, '8');
+      add_whole (hash, (int64_t) recipe->fp8.scales);
+      add_whole (hash, (int64_t) recipe->fp8.amax);
+      add_whole (hash, (int64_t) recipe->fp8.gradients);
+    }
   if (recipe->optimizer != QM_OPTIMIZER_MUON)
     return;
   hash_number (hash, recipe->muon_learning_rate);

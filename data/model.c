@@ -52,8 +52,28 @@ qm_precision_name (QmPrecision precision)
       return "fp16";
     case QM_PRECISION_BF16:
       return "bf16";
+    case QM_PRECISION_FP8:
+      return "fp8";
     }
   return "";
+}
+
+const char *
+qm_fp8_scales_name (QmFp8Scales scales)
+{
+  return scales == QM_FP8_SCALES_ROW ? "row" : "tensor";
+}
+
+const char *
+qm_fp8_amax_name (QmFp8Amax amax)
+{
+  return amax == QM_FP8_AMAX_DELAYED ? "delayed" : "current";
+}
+
+const char *
+qm_fp8_gradients_name (QmFp8Gradients gradients)
+{
+  return gradients == QM_FP8_GRADIENTS_E4M3 ? "e4m3" : "e5m2";
 }
 
 const char *
@@ -87,13 +107,52 @@ read_precision (QmJsonObject *object)
 
   if (word == NULL)
     return QM_PRECISION_FP32;
-  for (int i = QM_PRECISION_FP32; i <= QM_PRECISION_BF16; i++)
+  for (int i = 0; i < QM_N_PRECISIONS; i++)
     if (strcmp (word, qm_precision_name ((QmPrecision) i)) == 0)
       return (QmPrecision) i;
   qm_json_fail (object, "precision", QM_STATUS_UNSUPPORTED,
-                "%s is not 'fp32', 'fp16' or 'bf16'",
+                "%s is not 'fp32', 'fp16', 'bf16' or 'fp8'",
                 qm_text_quote (word, quoted));
   return QM_PRECISION_FP32;
+}
+
+/* Which of two words stands there: false for the first, or where there is none
+ * and `otherwise` is that. */
+static bool
+read_second (QmJsonObject *object,
+             const char *key,
+             const char *first,
+             const char *second,
+             bool otherwise)
+{
+  const char *word = qm_json_string (object, key, false);
+  char quoted[QM_QUOTE_BYTES];
+
+  if (word == NULL)
+    return otherwise;
+  if (strcmp (word, first) != 0 && strcmp (word, second) != 0)
+    qm_json_fail (object, key, QM_STATUS_UNSUPPORTED, "%s is not '%s' or '%s'",
+                  qm_text_quote (word, quoted), first, second);
+  return strcmp (word, second) == 0;
+}
+
+static QmFp8
+read_fp8 (QmJsonObject *object)
+{
+  QmFp8 fp8 = { 0 };
+  bool row = read_second (object, "fp8_scales", "tensor", "row", false);
+
+  if (row)
+    fp8.scales = QM_FP8_SCALES_ROW;
+  if (read_second (object, "fp8_amax", "current", "delayed", false))
+    fp8.amax = QM_FP8_AMAX_DELAYED;
+  if (read_second (object, "fp8_gradients", "e5m2", "e4m3", row))
+    fp8.gradients = QM_FP8_GRADIENTS_E4M3;
+  if (row && fp8.amax == QM_FP8_AMAX_DELAYED)
+    qm_json_fail (object, "fp8_amax", QM_STATUS_UNSUPPORTED,
+                  "rows are others in every pass, and have no scales of the "
+                  "passes before");
+  return fp8;
 }
 
 static QmOptimizer
@@ -153,6 +212,9 @@ qm_recipe_read (QmJsonObject *object, QmRecipe *recipe)
   recipe->image_size =
       qm_json_integer_or (object, "image_size", 1, QM_RECIPE_MAX_IMAGE, 0);
   recipe->precision = read_precision (object);
+  recipe->fp8 = (QmFp8){ 0 };
+  if (recipe->precision == QM_PRECISION_FP8)
+    recipe->fp8 = read_fp8 (object);
   recipe->optimizer = read_optimizer (object);
   recipe->learning_rate =
       qm_json_number (object, "learning_rate", 0, QM_RECIPE_MAX_LEARNING_RATE);

@@ -27,6 +27,15 @@
  *
  *                 "muon_learning_rate": 0.02, "muon_momentum": 0.95,
  *                 "muon_weight_decay": 0.0, "muon_scale": "jordan"
+ *
+ * "precision" is "fp32", "fp16", "bf16" or "fp8"; the last may have these, which
+ * are "tensor" or "row", "current" or "delayed", "e5m2" or "e4m3".  Without,
+ * they are what torchao's recipes "tensorwise" and "rowwise" do: one scale for a
+ * tensor, of its own largest magnitude, and gradients in E5M2, with scales of
+ * rows in E4M3:
+ *
+ *                 "fp8_scales": "tensor", "fp8_amax": "current",
+ *                 "fp8_gradients": "e5m2"
  */
 
 #ifndef QM_DATA_MODEL_H
@@ -76,8 +85,50 @@ typedef enum QmPrecision
 {
   QM_PRECISION_FP32,
   QM_PRECISION_FP16, /* mixed: fp32 master weights, fp16 products */
-  QM_PRECISION_BF16  /* mixed: fp32 master weights, bf16 products */
+  QM_PRECISION_BF16, /* mixed: fp32 master weights, bf16 products */
+  /* As bf16, but for the linear layers of blocks, whose products, forward and
+   * of both gradients, are in FP8 with fp32 sums.  What is outside of blocks
+   * (embeddings, heads), what routes tokens to experts, and experts' own
+   * products stay in bf16. */
+  QM_PRECISION_FP8
 } QmPrecision;
+
+#define QM_N_PRECISIONS 4
+
+/* What has a scale of its own in FP8: a tensor (Micikevicius et al. 2022, arXiv
+ * 2209.05433), or each row of what is summed, as "rowwise" of torchao. */
+typedef enum QmFp8Scales
+{
+  QM_FP8_SCALES_TENSOR,
+  QM_FP8_SCALES_ROW
+} QmFp8Scales;
+
+/* Whose largest magnitude a scale is made from: of the tensor itself
+ * (torchao's "dynamic", Transformer Engine's Float8CurrentScaling), or of it in
+ * the passes before (its DelayedScaling). */
+typedef enum QmFp8Amax
+{
+  QM_FP8_AMAX_CURRENT,
+  QM_FP8_AMAX_DELAYED
+} QmFp8Amax;
+
+/* The type of gradients of what layers make; all else is in E4M3. */
+typedef enum QmFp8Gradients
+{
+  QM_FP8_GRADIENTS_E5M2,
+  QM_FP8_GRADIENTS_E4M3
+} QmFp8Gradients;
+
+/* Passes whose largest magnitudes are kept: DelayedScaling's amax_history_len
+ * by default, of which its amax_compute_algo takes the largest. */
+#define QM_FP8_HISTORY 1024
+
+typedef struct QmFp8
+{
+  QmFp8Scales scales;
+  QmFp8Amax amax;
+  QmFp8Gradients gradients;
+} QmFp8;
 
 typedef enum QmOptimizer
 {
@@ -503,6 +554,7 @@ typedef struct QmRecipe
   int64_t sequence_length; /* tokens in a sample; 0 for images */
   int64_t image_size;      /* pixels a side; 0 for text */
   QmPrecision precision;
+  QmFp8 fp8; /* with QM_PRECISION_FP8, else all zero */
   QmOptimizer optimizer;
   double learning_rate, beta1, beta2, epsilon, weight_decay;
   double max_grad_norm; /* 0: gradients are not clipped */
@@ -547,6 +599,9 @@ const char *qm_model_group_name (QmModelGroup group);
 /* "gpt_neox", "fp16", "adamw" and so on, as written in files; static. */
 const char *qm_family_name (QmFamily family);
 const char *qm_precision_name (QmPrecision precision);
+const char *qm_fp8_scales_name (QmFp8Scales scales);
+const char *qm_fp8_amax_name (QmFp8Amax amax);
+const char *qm_fp8_gradients_name (QmFp8Gradients gradients);
 const char *qm_optimizer_name (QmOptimizer optimizer);
 const char *qm_muon_scale_name (QmMuonScale scale);
 

@@ -39,7 +39,8 @@ static const char *const status_words[] = { "measured", "infeasible", "failed",
 static const char *const transport_words[] = { "nccl", "host", "sockets" };
 static const char *const sharding_words[] = { "none",   "zero_1", "zero_2",
                                               "zero_3", "fsdp_2", "fsdp_3" };
-static const char *const precision_words[] = { "fp32", "fp16", "bf16" };
+static const char *const precision_words[] = { "fp32", "fp16", "bf16",
+                                               "fp8" };
 static const char *const memory_words[] = { "device", "host" };
 
 #define N_WORDS(words) (sizeof (words) / sizeof (words)[0])
@@ -346,7 +347,9 @@ read_sums (Line *line)
   r->sums = precision_words[read_required_word (object, "sums", precision_words,
                                                 N_WORDS (precision_words))];
   if (object->status == QM_OK && strcmp (r->sums, "fp32") != 0
-      && strcmp (r->sums, r->precision) != 0)
+      && strcmp (r->sums, strcmp (r->precision, "fp8") == 0 ? "bf16"
+                                                            : r->precision)
+             != 0)
     qm_json_fail (object, "sums", QM_STATUS_INVALID,
                   "is neither fp32 nor the precision");
 }

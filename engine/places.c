@@ -649,6 +649,9 @@ refuse (const QmPlacesOptions *options,
   if (recipe->precision == QM_PRECISION_BF16 && gpu->bf16 == QM_NO)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "%s has no rate of bf16", gpu->name);
+  if (recipe->precision == QM_PRECISION_FP8)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         QM_PREDICT_NO_FP8);
   return QM_OK;
 }
 

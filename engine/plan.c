@@ -101,6 +101,7 @@ product_type (QmPrecision precision)
     case QM_PRECISION_FP16:
       return QM_TYPE_F16;
     case QM_PRECISION_BF16:
+    case QM_PRECISION_FP8:
       return QM_TYPE_BF16;
     case QM_PRECISION_FP32:
       break;
@@ -190,6 +191,14 @@ cut_loss (QmPlan *plan, QmError *error)
   return qm_pass_loss (plan->graph, plan->options.loss_rows, error);
 }
 
+static QmStatus
+quantize (QmPlan *plan, QmError *error)
+{
+  return plan->recipe.precision == QM_PRECISION_FP8
+             ? qm_pass_fp8 (plan->graph, &plan->recipe.fp8, error)
+             : QM_OK;
+}
+
 static bool
 wants_reduce (const QmPlanOptions *options)
 {
@@ -211,6 +220,7 @@ static const struct
   { "differentiate", NULL, differentiate, NULL },
   { "fuse-backward", wants_compile, qm_pass_fuse_backward, NULL },
   { "loss", wants_loss, NULL, cut_loss },
+  { "fp8", NULL, NULL, quantize },
   { "tf32", wants_tf32, qm_pass_tf32, NULL },
   { "checkpoint", wants_checkpoint, qm_pass_checkpoint, NULL },
   { "units", NULL, NULL, qm_plan_units },
@@ -463,6 +473,13 @@ begin_plan (const QmModelConfig *config,
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "a GPU of compute capability %d.%d has no bf16; "
                          "fp16 and fp32 can be trained on it",
+                         options->target.architecture / 10,
+                         options->target.architecture % 10);
+  if (recipe->precision == QM_PRECISION_FP8
+      && !qm_target_multiplies (&options->target, QM_TYPE_E4M3, false))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "a GPU of compute capability %d.%d has no FP8, which "
+                         "began with 8.9",
                          options->target.architecture / 10,
                          options->target.architecture % 10);
   if (options->offload && options->sharding == QM_SHARDING_NONE)

@@ -160,7 +160,7 @@ typedef struct QmPlan
   QmRecipe recipe;
   QmPlanOptions options;
   int64_t accumulation; /* passes of each rank in a step */
-  QmType type;          /* of products */
+  QmType type;          /* of products, but for those in FP8 */
   int parts;            /* ranks that share states; 1: each has all of them */
   int part;             /* which of them this one has */
   QmGraph *graph;
@@ -187,7 +187,7 @@ typedef struct QmPlan
 } QmPlan;
 
 /* The most passes that a plan goes through. */
-#define QM_PLAN_PASSES 13
+#define QM_PLAN_PASSES 14
 
 /* The names of those that it does with such options, in their order; static. */
 size_t qm_plan_passes (const QmPlanOptions *options,
@@ -341,8 +341,10 @@ qm_plan_sharding (const QmPlanOptions *options)
 static inline QmPrecision
 qm_plan_sums (const QmPlanOptions *options, const QmRecipe *recipe)
 {
-  return qm_sharding_gradients (qm_plan_sharding (options)) ? recipe->precision
-                                                            : QM_PRECISION_FP32;
+  if (!qm_sharding_gradients (qm_plan_sharding (options)))
+    return QM_PRECISION_FP32;
+  return recipe->precision == QM_PRECISION_FP8 ? QM_PRECISION_BF16
+                                               : recipe->precision;
 }
 
 /* Whether nodes have QM_PHASE_LAST. */

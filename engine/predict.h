@@ -44,6 +44,10 @@
 #include "data/probes.h"
 #include "engine/work.h"
 
+/* Why nothing is predicted of a recipe in FP8, as whoever is asked says. */
+#define QM_PREDICT_NO_FP8 \
+  "how fast products in FP8 are is not known: none was measured yet"
+
 /* What is fitted to measurements, of a level of software each. */
 typedef enum QmConstant
 {

@@ -325,6 +325,7 @@ qm_residual_key (const QmModelConfig *config,
                           .sequence_length = recipe->sequence_length,
                           .image_size = recipe->image_size,
                           .precision = recipe->precision,
+                          .fp8 = recipe->fp8,
                           .optimizer = recipe->optimizer };
 
   qm_model_key (config, &same, key);
