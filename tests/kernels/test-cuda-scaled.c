@@ -106,11 +106,13 @@ make_special (Test *test, const QmTensor *x)
     }
 }
 
+/* A row of those of a model. */
 static QmTensor
 new_history (Test *test)
 {
-  QmTensor history = compare_tensor (&test->compare, QM_TYPE_F32, 1,
-                                     SHAPE (draw_between (test, 1, 70)), 0, 0);
+  int64_t n = draw_between (test, 1, 70);
+  QmTensor history = compare_tensor (&test->compare, QM_TYPE_F32, 1, &n, 0,
+                                     draw_between (test, 0, 5));
   bool nothing = draw_bool (test);
 
   for (int64_t i = 0; i < history.shape[0]; i++)
@@ -149,7 +151,8 @@ run_quantize (Test *test, int64_t rows, int64_t columns)
     call.outputs[3] =
         compare_tensor (compare, QM_TYPE_F32, 1, SHAPE (columns), 0, 0);
   if (qm_tensor_present (&call.inputs[1]) && draw_bool (test))
-    call.outputs[4] = compare_tensor (compare, QM_TYPE_F32, 1, SHAPE (1), 0, 0);
+    call.outputs[4] = compare_tensor (compare, QM_TYPE_F32, 1, SHAPE (1), 0,
+                                      draw_between (test, 0, 5));
   compare_run (compare, &call, 0);
 }
 
