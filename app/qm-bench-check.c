@@ -18,14 +18,15 @@ read_precision (const char *text, QmCheckOptions *check, QmError *error)
   check->precision = QM_PRECISION_FP32;
   if (text == NULL || check->tf32)
     return QM_OK;
-  for (int i = QM_PRECISION_FP32; i <= QM_PRECISION_BF16; i++)
+  for (int i = 0; i < QM_N_PRECISIONS; i++)
     if (strcmp (text, qm_precision_name ((QmPrecision) i)) == 0)
       {
         check->precision = (QmPrecision) i;
         return QM_OK;
       }
   return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                       "--precision: '%.32s' is not fp32, tf32, fp16 or bf16",
+                       "--precision: '%.32s' is not fp32, tf32, fp16, bf16 or "
+                       "fp8",
                        text);
 }
 

@@ -257,6 +257,18 @@ check_optimizer (const QmRecipe *recipe, QmError *error)
                        qm_optimizer_name (recipe->optimizer));
 }
 
+/* Both know fp16 and bf16; FP8 is of extensions that settings of either do not
+ * reach, as torchao and Transformer Engine. */
+static QmStatus
+check_precision (const QmRecipe *recipe, QmError *error)
+{
+  if (recipe->precision != QM_PRECISION_FP8)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "the recipe's precision, fp8, is none that the settings "
+                       "of Transformers or DeepSpeed can name");
+}
+
 /* No class of Transformers is trained so. */
 static QmStatus
 check_teacher (const QmModelConfig *config, QmError *error)
@@ -291,6 +303,8 @@ run_export (Export *export, const char *format, QmError *error)
                                            : read_options (export, error);
   if (status == QM_OK)
     status = check_optimizer (&export->model.recipe, error);
+  if (status == QM_OK)
+    status = check_precision (&export->model.recipe, error);
   if (status == QM_OK)
     status = check_teacher (&export->model.config, error);
   if (status == QM_OK)

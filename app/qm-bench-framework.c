@@ -170,6 +170,10 @@ prepare_adapter (Framework *f, QmError *error)
     status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                            "the recipe has an average of weights (ema_decay), "
                            "which is not measured in PyTorch");
+  if (status == QM_OK && f->model.recipe.precision == QM_PRECISION_FP8)
+    status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                           "PyTorch has no FP8 of its own, as the recipe has "
+                           "it, and its extensions are not measured");
   if (status == QM_OK)
     status = qm_bench_read_methods (options, &f->methods, error);
   if (status == QM_OK)

@@ -23,6 +23,23 @@ qm_bench_json_config (const QmModelConfig *config)
   return qm_model_config_json (config, true);
 }
 
+void
+qm_bench_json_precision (json_t *object, const QmRecipe *recipe)
+{
+  const QmFp8 *fp8 = &recipe->fp8;
+
+  json_object_set_new (object, "precision",
+                       json_string (qm_precision_name (recipe->precision)));
+  if (recipe->precision != QM_PRECISION_FP8)
+    return;
+  json_object_set_new (object, "fp8_scales",
+                       json_string (qm_fp8_scales_name (fp8->scales)));
+  json_object_set_new (object, "fp8_amax",
+                       json_string (qm_fp8_amax_name (fp8->amax)));
+  json_object_set_new (object, "fp8_gradients",
+                       json_string (qm_fp8_gradients_name (fp8->gradients)));
+}
+
 json_t *
 qm_bench_json_recipe (const QmRecipe *recipe)
 {
@@ -32,8 +49,7 @@ qm_bench_json_recipe (const QmRecipe *recipe)
   add_whole (object, "steps", recipe->steps);
   add_whole (object, "sequence_length", recipe->sequence_length);
   add_whole (object, "image_size", recipe->image_size);
-  json_object_set_new (object, "precision",
-                       json_string (qm_precision_name (recipe->precision)));
+  qm_bench_json_precision (object, recipe);
   json_object_set_new (object, "optimizer",
                        json_string (qm_optimizer_name (recipe->optimizer)));
   add_config_number (object, "learning_rate", recipe->learning_rate);

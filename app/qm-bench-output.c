@@ -257,8 +257,7 @@ qm_bench_json_setting (const QmPlanOptions *options, const QmRecipe *recipe)
   json_object_set_new (object, "sharding",
                        json_string (qm_sharding_name (options->sharding)));
   json_object_set_new (object, "offloading", json_boolean (options->offload));
-  json_object_set_new (object, "precision",
-                       json_string (qm_precision_name (recipe->precision)));
+  qm_bench_json_precision (object, recipe);
   json_object_set_new (object, "micro_batch",
                        json_integer (options->micro_batch));
   json_object_set_new (object, "accumulation", json_integer (passes));
@@ -286,6 +285,19 @@ qm_bench_json_memory (const QmMemory *memory)
 }
 
 void
+qm_bench_format_precision (const QmRecipe *recipe, char *text, size_t size)
+{
+  const QmFp8 *fp8 = &recipe->fp8;
+
+  snprintf (text, size, "%s", qm_precision_name (recipe->precision));
+  if (recipe->precision == QM_PRECISION_FP8)
+    snprintf (text, size, "%s (%s, %s, %s)",
+              qm_precision_name (recipe->precision),
+              qm_fp8_scales_name (fp8->scales), qm_fp8_amax_name (fp8->amax),
+              qm_fp8_gradients_name (fp8->gradients));
+}
+
+void
 qm_bench_json_sums (json_t *object,
                     const QmPlanOptions *options,
                     const QmRecipe *recipe)
@@ -301,6 +313,9 @@ qm_bench_json_plan (const QmPlan *plan)
 {
   json_t *object = qm_bench_json_setting (&plan->options, &plan->recipe);
 
+  if (plan->recipe.precision == QM_PRECISION_FP8)
+    json_object_set_new (object, "fp8_share",
+                         json_real (qm_plan_fp8_share (plan)));
   qm_bench_json_sums (object, &plan->options, &plan->recipe);
   json_object_set_new (object, "memory_bytes",
                        qm_bench_json_memory (&plan->memory));

@@ -155,16 +155,20 @@ print_plan_text (const QmBenchModel *model,
                  const QmPlan *plan,
                  uint64_t twice)
 {
-  char settings[96], each[32] = "";
+  char settings[96], precision[48], each[32] = "";
 
   qm_bench_format_settings (plan, settings, sizeof settings);
+  qm_bench_format_precision (&plan->recipe, precision, sizeof precision);
   if (plan->options.ranks > 1)
     snprintf (each, sizeof each, " on each of %d GPUs", plan->options.ranks);
   qm_bench_print ("%s, %s, %s: micro-batch %lld%s, %lld passes in a step",
-                  model->name, qm_precision_name (plan->recipe.precision),
-                  settings, (long long) plan->options.micro_batch, each,
+                  model->name, precision, settings,
+                  (long long) plan->options.micro_batch, each,
                   (long long) plan->accumulation);
   qm_bench_print_memory (&plan->memory);
+  if (plan->recipe.precision == QM_PRECISION_FP8)
+    qm_bench_print ("%.1f %% of the operations of a pass in FP8",
+                    qm_plan_fp8_share (plan) * 100);
   if (qm_plan_loss_rows (plan) < qm_plan_all_rows (plan))
     qm_bench_print ("%lld of %lld rows of logits at a time",
                     (long long) qm_plan_loss_rows (plan),

@@ -469,13 +469,15 @@ qm_bench_print_result (const QmBenchRun *run)
 {
   const QmMeasureResult *result = &run->result;
   const QmPlan *plan = run->plan;
-  char settings[96];
+  char settings[96], precision[48];
 
   qm_bench_format_settings (plan, settings, sizeof settings);
-  qm_bench_print (
-      "%s, %s, %s on %s%s", run->model->name,
-      qm_precision_name (plan->recipe.precision), settings, run->info.name,
-      strcmp (run->info.products.name, "own") == 0 ? ", without cuBLASLt" : "");
+  qm_bench_format_precision (&plan->recipe, precision, sizeof precision);
+  qm_bench_print ("%s, %s, %s on %s%s", run->model->name, precision, settings,
+                  run->info.name,
+                  strcmp (run->info.products.name, "own") == 0
+                      ? ", without cuBLASLt"
+                      : "");
   if (run->ranks > 1)
     print_devices (run);
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",

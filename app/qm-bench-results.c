@@ -146,7 +146,7 @@ print_place (const QmResult *const *results, size_t n)
   QmBenchTable table = { .columns = columns, .left = 4 };
   char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (&table);
   const QmResult *first = results[0];
-  char devices[320];
+  char devices[320], fp8[64] = "";
 
   for (int i = 0; i < columns && cells != NULL; i++)
     strcpy (cells[i], head[i]);
@@ -154,7 +154,10 @@ print_place (const QmResult *const *results, size_t n)
     add_result_row (results[i], &table);
   qm_bench_format_devices (first->gpus, first->nodes, first->device, devices,
                            sizeof devices);
-  qm_bench_print ("%s on %s%s%s%s, %s %s%s", first->model, devices,
+  if (first->fp8_scales[0] != '\0')
+    snprintf (fp8, sizeof fp8, ", %s (%s, %s, %s)", first->precision,
+              first->fp8_scales, first->fp8_amax, first->fp8_gradients);
+  qm_bench_print ("%s%s on %s%s%s%s, %s %s%s", first->model, fp8, devices,
                   how_exchanged (first),
                   first->driver[0] != '\0' ? ", driver " : "", first->driver,
                   first->engine, first->version,

@@ -257,6 +257,13 @@ void qm_bench_json_sums (json_t *object,
 json_t *qm_bench_json_config (const QmModelConfig *config);
 json_t *qm_bench_json_recipe (const QmRecipe *recipe);
 
+/* Adds the precision of a recipe, and what of it is in FP8. */
+void qm_bench_json_precision (json_t *object, const QmRecipe *recipe);
+
+/* The same in words: "bf16", "fp8 (tensor, current, e5m2)". */
+void
+qm_bench_format_precision (const QmRecipe *recipe, char *text, size_t size);
+
 /* Adds a number, or null where it is not finite. */
 void qm_bench_json_number (json_t *object, const char *name, double value);
 

@@ -197,6 +197,17 @@ recipe_json (const QmRecipe *recipe)
   json_object_set_new (object, "image_size", stated (recipe->image_size));
   json_object_set_new (object, "precision",
                        json_string (qm_precision_name (recipe->precision)));
+  if (recipe->precision == QM_PRECISION_FP8)
+    {
+      json_object_set_new (object, "fp8_scales",
+                           json_string (
+                               qm_fp8_scales_name (recipe->fp8.scales)));
+      json_object_set_new (object, "fp8_amax",
+                           json_string (qm_fp8_amax_name (recipe->fp8.amax)));
+      json_object_set_new (object, "fp8_gradients",
+                           json_string (
+                               qm_fp8_gradients_name (recipe->fp8.gradients)));
+    }
   json_object_set_new (object, "optimizer",
                        json_string (qm_optimizer_name (recipe->optimizer)));
   json_object_set_new (object, "learning_rate", exact (recipe->learning_rate));

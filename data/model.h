@@ -28,11 +28,11 @@
  *                 "muon_learning_rate": 0.02, "muon_momentum": 0.95,
  *                 "muon_weight_decay": 0.0, "muon_scale": "jordan"
  *
- * "precision" is "fp32", "fp16", "bf16" or "fp8"; the last may have these, which
- * are "tensor" or "row", "current" or "delayed", "e5m2" or "e4m3".  Without,
- * they are what torchao's recipes "tensorwise" and "rowwise" do: one scale for a
- * tensor, of its own largest magnitude, and gradients in E5M2, with scales of
- * rows in E4M3:
+ * "precision" is "fp32", "fp16", "bf16" or "fp8"; the last may have these,
+ * which are "tensor" or "row", "current" or "delayed", "e5m2" or "e4m3".
+ * Without, they are what torchao's recipes "tensorwise" and "rowwise" do: one
+ * scale for a tensor, of its own largest magnitude, and gradients in E5M2, with
+ * scales of rows in E4M3:
  *
  *                 "fp8_scales": "tensor", "fp8_amax": "current",
  *                 "fp8_gradients": "e5m2"

@@ -33,7 +33,8 @@ qm_result_is_of_model (const QmResult *result, const QmModel *model)
   char key[QM_MODEL_KEY_BYTES];
 
   if (result->model_key[0] == '\0')
-    return true;
+    return (strcmp (result->precision, "fp8") == 0)
+           == (model->recipe.precision == QM_PRECISION_FP8);
   qm_model_key (&model->config, &model->recipe, key);
   return strcmp (key, result->model_key) == 0;
 }

@@ -17,7 +17,8 @@ QmEngine qm_result_engine (const QmResult *result);
 QmSettings qm_result_settings (const QmResult *result);
 
 /* Whether that model, in its present configuration and recipe, is what was
- * trained; a result without a `model_key` is believed. */
+ * trained; a result without a `model_key` is believed, but that one in FP8 is
+ * none of a model in anything else. */
 bool qm_result_is_of_model (const QmResult *result, const QmModel *model);
 
 /* Why its time is none of a machine with so many of that GPU, which it is of:

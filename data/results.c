@@ -39,8 +39,7 @@ static const char *const status_words[] = { "measured", "infeasible", "failed",
 static const char *const transport_words[] = { "nccl", "host", "sockets" };
 static const char *const sharding_words[] = { "none",   "zero_1", "zero_2",
                                               "zero_3", "fsdp_2", "fsdp_3" };
-static const char *const precision_words[] = { "fp32", "fp16", "bf16",
-                                               "fp8" };
+static const char *const precision_words[] = { "fp32", "fp16", "bf16", "fp8" };
 static const char *const memory_words[] = { "device", "host" };
 
 #define N_WORDS(words) (sizeof (words) / sizeof (words)[0])
@@ -335,6 +334,24 @@ read_engine (Line *line)
                                                         : read_version (line);
 }
 
+/* How a training in FP8 was one. */
+static void
+read_fp8 (Line *line)
+{
+  static const char *const scales[] = { "tensor", "row" };
+  static const char *const amax[] = { "current", "delayed" };
+  static const char *const gradients[] = { "e5m2", "e4m3" };
+  QmJsonObject *object = &line->object;
+  QmResult *r = line->result;
+
+  if (strcmp (r->precision, "fp8") != 0)
+    return;
+  r->fp8_scales = scales[read_required_word (object, "fp8_scales", scales, 2)];
+  r->fp8_amax = amax[read_required_word (object, "fp8_amax", amax, 2)];
+  r->fp8_gradients =
+      gradients[read_required_word (object, "fp8_gradients", gradients, 2)];
+}
+
 /* Older lines are without. */
 static void
 read_sums (Line *line)
@@ -347,8 +364,8 @@ read_sums (Line *line)
   r->sums = precision_words[read_required_word (object, "sums", precision_words,
                                                 N_WORDS (precision_words))];
   if (object->status == QM_OK && strcmp (r->sums, "fp32") != 0
-      && strcmp (r->sums, strcmp (r->precision, "fp8") == 0 ? "bf16"
-                                                            : r->precision)
+      && strcmp (r->sums,
+                 strcmp (r->precision, "fp8") == 0 ? "bf16" : r->precision)
              != 0)
     qm_json_fail (object, "sums", QM_STATUS_INVALID,
                   "is neither fp32 nor the precision");
@@ -413,6 +430,7 @@ read_method (Line *line)
   r->precision =
       precision_words[read_required_word (object, "precision", precision_words,
                                           N_WORDS (precision_words))];
+  read_fp8 (line);
   read_sums (line);
 }
 

@@ -89,7 +89,8 @@ typedef struct QmResult
   bool tried; /* "transport_trial": NCCL was no faster, as GPUs cannot read each
                  other's memory */
   const char *sums; /* in which type several sum gradients up: "fp32", or that
-                       of `precision`; "" of one, and of older lines */
+                       of `precision`, which of "fp8" is "bf16"; "" of one, and
+                       of older lines */
   const char *settings; /* "naive", "free-lunch", or methods joined by '+' */
   bool checkpointing, offloading;
   const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3" */
@@ -106,8 +107,10 @@ typedef struct QmResult
   const char *time; /* when it ended: "2026-11-21T06:40:00Z" */
   QmDate measured_on;
   const char *gpu;       /* id in the catalog */
-  const char *precision; /* "fp32", "fp16", "bf16" */
-  int64_t accumulation;  /* passes in a step */
+  const char *precision; /* "fp32", "fp16", "bf16", "fp8" */
+  /* Of "fp8", how, as a recipe has it; else "". */
+  const char *fp8_scales, *fp8_amax, *fp8_gradients;
+  int64_t accumulation; /* passes in a step */
 
   /* Measured ones; seconds. */
   double days; /* of the whole training */

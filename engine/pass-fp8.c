@@ -8,7 +8,7 @@
  *   dx = dy w    q of dy, qt of w
  *   dw = dy' x   qt of dy, qt of x
  *
- * Both of dy are made at once, right before the first product that reads it.  qt
+ * Both of dy are made at once, right before the first product that reads it. qt
  * of x is made along with q in the forward pass if nothing else of the backward
  * pass reads x, which then need not be kept; else it is made there.  The one of
  * w always is, so that weights that leave the device between the passes are not
@@ -374,9 +374,9 @@ rewrite_input_grad (Fp8Pass *p, const QmNode *node)
   QmValueId slope = pre != QM_NO_VALUE && add != QM_NO_VALUE
                         ? new_like (p, dx, "gradient")
                         : dx;
-  QmValueId product =
-      pre != QM_NO_VALUE || add != QM_NO_VALUE ? new_like (p, dx, "product")
-                                               : dx;
+  QmValueId product = pre != QM_NO_VALUE || add != QM_NO_VALUE
+                          ? new_like (p, dx, "product")
+                          : dx;
   QmNode *next = append_scaled (p, QM_OP_SCALED_LINEAR, node, false, true);
 
   next->outputs[0] = product;
@@ -400,8 +400,7 @@ rewrite_input_grad (Fp8Pass *p, const QmNode *node)
 static void
 rewrite_weight_grad (Fp8Pass *p, const QmNode *node)
 {
-  QmNode *next =
-      append_scaled (p, QM_OP_SCALED_WEIGHT_GRAD, node, true, true);
+  QmNode *next = append_scaled (p, QM_OP_SCALED_WEIGHT_GRAD, node, true, true);
 
   next->outputs[0] = node->outputs[0];
   if (node->outputs[1] == QM_NO_VALUE)
@@ -442,13 +441,17 @@ static void
 begin_history (Fp8Pass *p)
 {
   const int64_t shape[] = { (int64_t) p->n_operands, QM_FP8_HISTORY };
+  const int32_t before = p->graph->block;
 
   p->history = p->amax = QM_NO_VALUE;
   if (p->fp8->amax != QM_FP8_AMAX_DELAYED)
     return;
   p->history = qm_graph_value (p->graph, QM_ROLE_STATE, QM_TYPE_F32, 2, shape,
                                "history of amax");
+  /* It is noted once, however often something is quantised. */
+  p->graph->block = 0;
   p->amax = new_value (p, QM_TYPE_F32, shape[0], 0, "amax");
+  p->graph->block = before;
 }
 
 static void
@@ -517,16 +520,17 @@ qm_pass_fp8 (QmGraph *graph, const QmFp8 *fp8, QmError *error)
 
   if (status != QM_OK)
     return status;
-  status = begin_pass (&p) ? find_routes (&p, error)
-                           : qm_error_no_memory (error);
+  status =
+      begin_pass (&p) ? find_routes (&p, error) : qm_error_no_memory (error);
   if (status == QM_OK)
     {
       choose (&p);
       if (p.n_linear == 0)
-        qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
-                       "nothing would be in FP8: no linear layer of a block has "
-                       "tokens, inputs and outputs in multiples of %d",
-                       QM_SCALED_MULTIPLE);
+        qm_graph_fail (
+            graph, QM_STATUS_UNSUPPORTED,
+            "nothing would be in FP8: no linear layer of a block has "
+            "tokens, inputs and outputs in multiples of %d",
+            QM_SCALED_MULTIPLE);
       else
         rewrite_all (&p);
       status = qm_graph_status (graph, error);

@@ -333,7 +333,9 @@ is_direct (const Moving *o, const QmNode *node, size_t index)
   const QmValue *values = o->graph->values, *dy, *dw;
   QmValueId gradient;
 
-  if (node->op != QM_OP_LINEAR_WEIGHT_GRAD || o->type == QM_TYPE_F32
+  if ((node->op != QM_OP_LINEAR_WEIGHT_GRAD
+       && node->op != QM_OP_SCALED_WEIGHT_GRAD)
+      || o->type == QM_TYPE_F32
       || gradient_unit (o, node->outputs[0]) == QM_NO_UNIT)
     return false;
   gradient = owner_before (o, node->outputs[0]);
@@ -341,9 +343,10 @@ is_direct (const Moving *o, const QmNode *node, size_t index)
   dw = &values[node->outputs[0]];
   return o->first[gradient] == (int32_t) index
          && o->last[gradient] == (int32_t) index && dw->offset == 0
-         && dy->tensor.type == o->type
-         && values[node->inputs[1]].tensor.type == o->type
-         && node->attributes.padded <= dy->tensor.shape[1]
+         && (node->op == QM_OP_SCALED_WEIGHT_GRAD
+             || (dy->tensor.type == o->type
+                 && values[node->inputs[1]].tensor.type == o->type
+                 && node->attributes.padded <= dy->tensor.shape[1]))
          && dw->tensor.stride[0] == dw->tensor.shape[1]
          && qm_tensor_elements (&dw->tensor)
                 == qm_tensor_elements (&values[gradient].tensor);
@@ -362,25 +365,51 @@ as_factor (Moving *o, QmValueId value, bool transposed)
   return qm_graph_view (o->graph, value, 4, shapes, strides, 0);
 }
 
+/* The place in a buffer of a matrix that a node makes as a gradient, dense;
+ * what is behind it is zero. */
+static QmValueId
+place_of_matrix (Moving *o, const QmNode *node)
+{
+  QmValueId gradient = owner_before (o, node->outputs[0]);
+  const QmTensor *dw = qm_graph_tensor (o->graph, node->outputs[0]);
+  const int64_t shape[] = { dw->shape[0], dw->shape[1] };
+  const int64_t strides[] = { dw->shape[1], 1 }, one = 1;
+  const int64_t n = shape[0] * shape[1], gap = size_of (o, gradient) - n;
+  QmValueId part = place_in_buffer (o, gradient, n + gap);
+
+  if (gap > 0)
+    append_zero (o, qm_graph_view (o->graph, part, 1, &gap, &one, n),
+                 node->phase);
+  return qm_graph_view (o->graph, part, 2, shape, strides, 0);
+}
+
+/* The same of factors in FP8. */
+static void
+write_scaled (Moving *o, const QmNode *node)
+{
+  QmValueId place = place_of_matrix (o, node);
+  QmNode *product = append_move (o, QM_OP_SCALED_LINEAR, node->phase);
+
+  for (int i = 0; i < 4; i++)
+    product->inputs[i] = node->inputs[i];
+  product->outputs[0] = place;
+}
+
 /* dw = dy' x where it is sent from; the bias is added up as ever. */
 static void
 write_gradient (Moving *o, const QmNode *node)
 {
-  QmValueId gradient = owner_before (o, node->outputs[0]), part;
+  QmValueId part;
   QmValueId dy = as_factor (o, node->inputs[0], true);
   QmValueId x = as_factor (o, node->inputs[1], false);
   const int64_t *shape = o->graph->values[node->outputs[0]].tensor.shape;
   const int64_t shapes[] = { 1, 1, shape[0], shape[1] };
-  const int64_t n = shapes[2] * shapes[3], one = 1;
+  const int64_t n = shapes[2] * shapes[3];
   const int64_t strides[] = { n, n, shapes[3], 1 };
-  const int64_t gap = size_of (o, gradient) - n;
   QmNode *product;
 
-  part = place_in_buffer (o, gradient, n + gap);
-  if (gap > 0)
-    append_zero (o, qm_graph_view (o->graph, part, 1, &gap, &one, n),
-                 node->phase);
-  part = qm_graph_view (o->graph, part, 4, shapes, strides, 0);
+  part = qm_graph_view (o->graph, place_of_matrix (o, node), 4, shapes, strides,
+                        0);
   product = append_move (o, QM_OP_MATMUL, node->phase);
   product->inputs[0] = dy;
   product->inputs[1] = x;
@@ -417,7 +446,9 @@ rewrite_node (Moving *o, size_t index)
       }
   for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
     node.inputs[i] = input_of (o, node.inputs[i]);
-  if (direct)
+  if (direct && node.op == QM_OP_SCALED_WEIGHT_GRAD)
+    write_scaled (o, &node);
+  else if (direct)
     write_gradient (o, &node);
   else
     {

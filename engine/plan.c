@@ -741,6 +741,29 @@ qm_plan_call (const QmPlan *plan,
   call->workspace_bytes = plan->memory.workspace;
 }
 
+double
+qm_plan_fp8_share (const QmPlan *plan)
+{
+  double scaled = 0, all = 0;
+
+  for (size_t i = 0; i < plan->graph->n_nodes; i++)
+    {
+      const QmNode *node = &plan->graph->nodes[i];
+      QmOpCall call;
+      double flops;
+
+      if (node->phase != QM_PHASE_FORWARD && node->phase != QM_PHASE_BACKWARD)
+        continue;
+      qm_graph_call (plan->graph, node, &call);
+      flops = qm_op_flops (&call);
+      all += flops;
+      if (node->op == QM_OP_SCALED_LINEAR
+          || node->op == QM_OP_SCALED_WEIGHT_GRAD)
+        scaled += flops;
+    }
+  return all > 0 ? scaled / all : 0;
+}
+
 int64_t
 qm_plan_loss_rows (const QmPlan *plan)
 {

@@ -324,6 +324,10 @@ void qm_plan_call (const QmPlan *plan,
 /* FLOPs of one pass that count for the utilisation. */
 double qm_plan_pass_flops (const QmPlan *plan);
 
+/* Which share of the operations of a pass, those that are done once more apart,
+ * is of products in FP8. */
+double qm_plan_fp8_share (const QmPlan *plan);
+
 /* Rows of logits that are in memory at a time, and of all of them. */
 int64_t qm_plan_loss_rows (const QmPlan *plan);
 int64_t qm_plan_all_rows (const QmPlan *plan);

@@ -4,12 +4,16 @@
 
 #include "pricing/advice/qm-request.h"
 
+#include "data/architecture.h"
 #include "pricing/qm-format.h"
 #include "pricing/quotes/qm-quote-offer.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
+
+/* The first with FP8: Ada's. */
+#define FP8_ARCHITECTURE 89
 
 /* What is looked at. */
 typedef struct
@@ -202,6 +206,16 @@ check_rate (const Check *check, const QmNeed *need)
   return answer (rate >= need->least, number_text (_ ("about %s"), rate));
 }
 
+/* Of other makers' it is not known. */
+static QmAnswer
+check_fp8 (const QmGpu *gpu)
+{
+  const int architecture = qm_gpu_architecture (gpu);
+
+  return architecture > 0 ? answer (architecture >= FP8_ARCHITECTURE, NULL)
+                          : untold ();
+}
+
 static QmAnswer
 check_gpu (const Check *check, const QmNeed *need)
 {
@@ -215,6 +229,8 @@ check_gpu (const Check *check, const QmNeed *need)
       return answer (gpu->memory_gib >= need->least,
                      number_text (_ ("%s GiB"), gpu->memory_gib));
     case QM_NEED_PRECISION:
+      if (need->least == QM_PRECISION_FP8)
+        return check_fp8 (gpu);
       return need->least == QM_PRECISION_BF16
                  ? answer (gpu->bf16 != QM_NO && gpu->fp16_tflops > 0, NULL)
                  : answer (gpu->fp16_tflops > 0, NULL);

@@ -233,6 +233,11 @@ is_mixed (const QmRequest *request, QmPrecision precision)
 static void
 add_precision (QmRequest *request)
 {
+  if (is_mixed (request, QM_PRECISION_FP8))
+    add_need (request, QM_NEED_PRECISION, -1, QM_PRECISION_FP8,
+              g_strdup (_ ("Number formats")),
+              g_strdup (_ ("FP8 products (E4M3 and E5M2) that are added up in "
+                           "fp32")));
   if (is_mixed (request, QM_PRECISION_BF16)
       && is_mixed (request, QM_PRECISION_FP16))
     add_need (request, QM_NEED_PRECISION, -1, QM_PRECISION_BF16,

@@ -71,14 +71,6 @@ add_requirements (QmPaper *paper, const QmRequest *request)
     }
 }
 
-static const char *
-precision_text (QmPrecision precision)
-{
-  return precision == QM_PRECISION_BF16   ? "bf16"
-         : precision == QM_PRECISION_FP16 ? "fp16"
-                                          : "fp32";
-}
-
 static void
 set_number (QmPaperCell *cell, double value, int decimals)
 {
@@ -107,8 +99,8 @@ add_training (QmPaperTable *table, const QmRequestedTraining *training)
                          ? g_strdup_printf ("%s\u00a0×\u00a0%s", batch, length)
                          : g_strdup (batch),
                      NULL);
-  qm_paper_cell_set (&cells[3], g_strdup (precision_text (recipe->precision)),
-                     NULL);
+  qm_paper_cell_set (&cells[3],
+                     g_strdup (qm_precision_name (recipe->precision)), NULL);
   set_number (&cells[4], (double) recipe->steps, 0);
   set_number (&cells[5], training->days, 1);
   set_number (&cells[6], training->runs_per_year, 1);

@@ -92,11 +92,13 @@ struct _QmRecipeForm
   AdwComboRow *unit_row;
   QmFieldRow *length_row;
   AdwComboRow *precision_row;
+  AdwComboRow *fp8_row;
   AdwComboRow *optimizer_row;
   AdwComboRow *scale_row;
   QmFieldRow *rows[N_FIELDS];
 
   QmModelConfig config;
+  QmFp8 fp8; /* of the recipe that it was set to */
   gboolean updating;
 };
 
@@ -114,11 +116,52 @@ has_muon (QmRecipeForm *self)
   return adw_combo_row_get_selected (self->optimizer_row) == QM_OPTIMIZER_MUON;
 }
 
+/* How numbers in FP8 can be scaled, and what gradients are then, as where a
+ * file does not say. */
+static const QmFp8 scalings[] = {
+  { QM_FP8_SCALES_TENSOR, QM_FP8_AMAX_CURRENT, QM_FP8_GRADIENTS_E5M2 },
+  { QM_FP8_SCALES_TENSOR, QM_FP8_AMAX_DELAYED, QM_FP8_GRADIENTS_E5M2 },
+  { QM_FP8_SCALES_ROW, QM_FP8_AMAX_CURRENT, QM_FP8_GRADIENTS_E4M3 },
+};
+
+static gboolean
+has_fp8 (QmRecipeForm *self)
+{
+  return adw_combo_row_get_selected (self->precision_row) == QM_PRECISION_FP8;
+}
+
+static gboolean
+is_scaled_as (const QmFp8 *a, const QmFp8 *b)
+{
+  return a->scales == b->scales && a->amax == b->amax;
+}
+
+/* What is chosen; gradients stay what they were with the same scales. */
+static QmFp8
+chosen_fp8 (QmRecipeForm *self)
+{
+  const guint chosen = adw_combo_row_get_selected (self->fp8_row);
+  const QmFp8 *fp8 = &scalings[MIN (chosen, G_N_ELEMENTS (scalings) - 1)];
+
+  return is_scaled_as (fp8, &self->fp8) ? self->fp8 : *fp8;
+}
+
 static void
-show_muon (QmRecipeForm *self)
+choose_fp8 (QmRecipeForm *self, const QmRecipe *recipe)
+{
+  self->fp8 = recipe->precision == QM_PRECISION_FP8 ? recipe->fp8 : scalings[0];
+  for (guint i = 0; i < G_N_ELEMENTS (scalings); i++)
+    if (is_scaled_as (&scalings[i], &self->fp8))
+      adw_combo_row_set_selected (self->fp8_row, i);
+}
+
+/* What the precision and the optimizer have. */
+static void
+show_wanted (QmRecipeForm *self)
 {
   const gboolean muon = has_muon (self);
 
+  gtk_widget_set_visible (GTK_WIDGET (self->fp8_row), has_fp8 (self));
   gtk_widget_set_visible (GTK_WIDGET (self->scale_row), muon);
   for (Field i = 0; i < N_FIELDS; i++)
     if (is_of_muon (i))
@@ -174,6 +217,7 @@ qm_recipe_form_set_recipe (QmRecipeForm *self, const QmRecipe *recipe)
   adw_combo_row_set_selected (self->unit_row, LENGTH_STEPS);
   qm_field_row_set_number (self->length_row, (double) recipe->steps);
   adw_combo_row_set_selected (self->precision_row, recipe->precision);
+  choose_fp8 (self, recipe);
   adw_combo_row_set_selected (self->optimizer_row, recipe->optimizer);
   adw_combo_row_set_selected (self->scale_row, recipe->muon_scale);
   for (Field i = 0; i < N_FIELDS; i++)
@@ -182,7 +226,7 @@ qm_recipe_form_set_recipe (QmRecipeForm *self, const QmRecipe *recipe)
         is_of_muon (i) && recipe->optimizer != QM_OPTIMIZER_MUON
             ? fields[i].usual
             : G_STRUCT_MEMBER (double, recipe, fields[i].offset));
-  show_muon (self);
+  show_wanted (self);
   self->updating = FALSE;
 }
 
@@ -277,6 +321,8 @@ qm_recipe_form_read (QmRecipeForm *self,
     .optimizer = adw_combo_row_get_selected (self->optimizer_row),
   };
   good = read_sizes (self, recipe);
+  if (has_fp8 (self))
+    recipe->fp8 = chosen_fp8 (self);
   if (has_muon (self))
     recipe->muon_scale = adw_combo_row_get_selected (self->scale_row);
   for (Field i = 0; i < N_FIELDS; i++)
@@ -304,7 +350,7 @@ recipe_changed_cb (QmRecipeForm *self)
 {
   /* Not while rows are made. */
   if (self->rows[N_FIELDS - 1] != NULL)
-    show_muon (self);
+    show_wanted (self);
   if (!self->updating)
     g_signal_emit_by_name (self, "changed");
 }
@@ -373,7 +419,10 @@ qm_recipe_form_init (QmRecipeForm *self)
 {
   const char *units[] = { _ ("Steps"), _ ("Tokens"), NULL };
   const char *precisions[] = { _ ("fp32"), _ ("fp16, mixed"), _ ("bf16, mixed"),
-                               NULL };
+                               _ ("FP8 in linear layers, else bf16"), NULL };
+  const char *scaled[] = { _ ("A scale for each tensor, of its own numbers"),
+                           _ ("A scale for each tensor, of the passes before"),
+                           _ ("A scale for each row"), NULL };
   const char *optimizers[] = { _ ("Adam"), _ ("AdamW"), _ ("LAMB"), _ ("Muon"),
                                NULL };
   const char *scales[] = { _ ("By outputs over inputs (Jordan)"),
@@ -385,8 +434,9 @@ qm_recipe_form_init (QmRecipeForm *self)
   self->unit_row = add_choice (self, _ ("Length of training in"), units);
   self->length_row = add_field (self, NULL, _ ("Length of training"), NULL);
   self->precision_row = add_choice (self, _ ("Precision"), precisions);
+  self->fp8_row = add_choice (self, _ ("Scales of FP8"), scaled);
   self->optimizer_row = add_choice (self, _ ("Optimizer"), optimizers);
   self->scale_row = add_choice (self, _ ("Updates of matrices"), scales);
   add_numbers (self);
-  show_muon (self);
+  show_wanted (self);
 }

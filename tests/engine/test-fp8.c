@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Training in FP8: which products become such, that gradients are near those of
+ * fp32 and not those of bf16, that checkpointing, offloading and ranks change
+ * nothing, and how the loss falls beside bf16's. */
+
+#include "engine/executor.h"
+#include "engine/train.h"
+#include "kernels/scaled.h"
+#include "tests/data/check.h"
+#include "tests/engine/in-ranks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LENGTH 16
+#define BATCH  4
+#define VOCAB  96
+
+static const char *const configs[] = {
+  "{\"model_type\": \"llama\", \"hidden_size\": 32, \"num_hidden_layers\": 2,"
+  " \"num_attention_heads\": 4, \"num_key_value_heads\": 2,"
+  " \"intermediate_size\": 64, \"vocab_size\": 96, \"rms_norm_eps\": 1e-5,"
+  " \"max_position_embeddings\": 64, \"hidden_act\": \"silu\","
+  " \"tie_word_embeddings\": false}",
+  "{\"model_type\": \"gpt2\", \"n_embd\": 32, \"n_layer\": 2, \"n_head\": 4,"
+  " \"vocab_size\": 96, \"n_positions\": 64, \"embd_pdrop\": 0,"
+  " \"resid_pdrop\": 0, \"attn_pdrop\": 0}",
+  "{\"model_type\": \"olmoe\", \"hidden_size\": 32, \"num_hidden_layers\": 2,"
+  " \"num_attention_heads\": 4, \"intermediate_size\": 16,"
+  " \"vocab_size\": 96, \"rms_norm_eps\": 1e-5, \"num_experts\": 16,"
+  " \"num_experts_per_tok\": 2, \"max_position_embeddings\": 64,"
+  " \"hidden_act\": \"silu\", \"tie_word_embeddings\": false}",
+};
+
+enum
+{
+  LLAMA,
+  GPT2,
+  OLMOE,
+  N_CONFIGS
+};
+
+static const QmFp8 ways[] = {
+  { QM_FP8_SCALES_TENSOR, QM_FP8_AMAX_CURRENT, QM_FP8_GRADIENTS_E5M2 },
+  { QM_FP8_SCALES_TENSOR, QM_FP8_AMAX_DELAYED, QM_FP8_GRADIENTS_E5M2 },
+  { QM_FP8_SCALES_ROW, QM_FP8_AMAX_CURRENT, QM_FP8_GRADIENTS_E4M3 },
+};
+
+#define N_WAYS (sizeof ways / sizeof ways[0])
+
+static QmRecipe
+recipe_of (QmPrecision precision, const QmFp8 *fp8)
+{
+  QmRecipe recipe = { .batch_size = BATCH,
+                      .steps = 1,
+                      .sequence_length = LENGTH,
+                      .precision = precision,
+                      .optimizer = QM_OPTIMIZER_ADAMW,
+                      .learning_rate = 2e-3,
+                      .beta1 = 0.9,
+                      .beta2 = 0.95,
+                      .epsilon = 1e-8,
+                      .weight_decay = 0.1,
+                      .max_grad_norm = 1,
+                      .dropout = NAN };
+
+  if (fp8 != NULL)
+    recipe.fp8 = *fp8;
+  return recipe;
+}
+
+static QmModelConfig
+config_of (int model)
+{
+  QmModelConfig config = { 0 };
+
+  CHECK_INT (qm_model_config_parse (configs[model], strlen (configs[model]), "",
+                                    &config, NULL),
+             QM_OK);
+  return config;
+}
+
+static QmPlan *
+planned (int model,
+         QmPrecision precision,
+         const QmFp8 *fp8,
+         const QmPlanOptions *options)
+{
+  QmModelConfig config = config_of (model);
+  QmRecipe recipe = recipe_of (precision, fp8);
+  QmPlan *plan = NULL;
+  QmError error = { 0 };
+
+  CHECK_INT (qm_model_apply_recipe (&config, &recipe, "", &error), QM_OK);
+  CHECK_INT (qm_plan_new (&config, &recipe, options, &plan, &error), QM_OK);
+  CHECK_STRING (error.message, "");
+  return plan;
+}
+
+static int
+count (const QmPlan *plan, QmOp op, int phase)
+{
+  int n = 0;
+
+  for (size_t i = 0; i < plan->graph->n_nodes; i++)
+    n += plan->graph->nodes[i].op == op
+         && (phase < 0 || plan->graph->nodes[i].phase == (QmPhase) phase);
+  return n;
+}
+
+/* Gradients alone are in E5M2, where they are. */
+static void
+check_types (const QmPlan *plan)
+{
+  const QmGraph *graph = plan->graph;
+  bool wide = plan->recipe.fp8.gradients == QM_FP8_GRADIENTS_E5M2;
+
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    {
+      const QmNode *node = &graph->nodes[i];
+      QmOpCall call;
+      bool gradients = node->op == QM_OP_SCALED_WEIGHT_GRAD
+                       || (node->op == QM_OP_SCALED_LINEAR
+                           && node->phase == QM_PHASE_BACKWARD);
+
+      if (node->op != QM_OP_SCALED_LINEAR
+          && node->op != QM_OP_SCALED_WEIGHT_GRAD)
+        continue;
+      qm_graph_call (graph, node, &call);
+      CHECK_INT (call.inputs[0].type,
+                 gradients && wide ? QM_TYPE_E5M2 : QM_TYPE_E4M3);
+      CHECK_INT (call.inputs[1].type, QM_TYPE_E4M3);
+      CHECK (plan->recipe.fp8.scales == QM_FP8_SCALES_ROW
+                 ? call.inputs[2].shape[0] == call.inputs[0].shape[0]
+                 : call.inputs[2].shape[0] == 1);
+    }
+}
+
+/* Four layers of a block are in FP8, of OLMoE's those of attention alone, whose
+ * experts and what chooses them are not; without fusion, products of one input
+ * are apart. */
+static void
+test_graph (int model, const QmFp8 *way, int layers)
+{
+  QmPlanOptions options = { .micro_batch = BATCH, .methods = QM_METHOD_ALL };
+  QmPlan *plan = planned (model, QM_PRECISION_FP8, way, &options), *naive;
+  const int routers = model == OLMOE ? 2 : 0;
+
+  check_case ("graph");
+  if (plan == NULL)
+    return;
+  check_types (plan);
+  CHECK_INT (count (plan, QM_OP_SCALED_LINEAR, QM_PHASE_FORWARD), 2 * layers);
+  CHECK_INT (count (plan, QM_OP_SCALED_LINEAR, QM_PHASE_BACKWARD), 2 * layers);
+  CHECK_INT (count (plan, QM_OP_SCALED_WEIGHT_GRAD, -1), 2 * layers);
+  CHECK_INT (count (plan, QM_OP_LINEAR, -1), 1 + routers);
+  CHECK_INT (count (plan, QM_OP_LINEAR_INPUT_GRAD, -1), 1 + routers);
+  CHECK_INT (count (plan, QM_OP_LINEAR_WEIGHT_GRAD, -1), 1 + routers);
+  CHECK_INT (count (plan, QM_OP_NOTE_AMAX, -1),
+             way->amax == QM_FP8_AMAX_DELAYED);
+  /* Each weight twice, each gradient once, and inputs, which layers may share,
+   * once or twice. */
+  CHECK (count (plan, QM_OP_QUANTIZE, -1) > 2 * layers * 3);
+  CHECK (count (plan, QM_OP_QUANTIZE, -1) <= 2 * layers * 5);
+  options.methods = 0;
+  naive = planned (model, QM_PRECISION_FP8, way, &options);
+  if (naive != NULL)
+    {
+      CHECK (count (naive, QM_OP_SCALED_LINEAR, -1)
+             >= count (plan, QM_OP_SCALED_LINEAR, -1));
+      CHECK_INT (count (naive, QM_OP_LINEAR, -1), 1 + routers);
+    }
+  qm_plan_free (naive);
+  qm_plan_free (plan);
+}
+
+static void
+make_tokens (int32_t *ids, size_t n)
+{
+  uint32_t seed = 3;
+
+  /* A word follows from the one before, but for one in eight. */
+  for (size_t i = 0; i < n; i++)
+    {
+      seed = seed * 1664525 + 1013904223;
+      ids[i] = i == 0 || seed >> 29 == 0 ? (int32_t) ((seed >> 12) % VOCAB)
+                                         : (ids[i - 1] * 5 + 11) % VOCAB;
+    }
+}
+
+/* The gradients of a pass from the same weights and words; NULL: none. */
+static float *
+gradients_of (QmDevice *device, QmPlan *plan, size_t *n, float *loss)
+{
+  int32_t ids[BATCH * LENGTH];
+  QmExecutor *executor = NULL;
+  float *all = NULL;
+  QmError error = { 0 };
+  size_t at = 0;
+
+  *n = 0;
+  for (size_t i = 0; i < plan->graph->n_parameters; i++)
+    *n += (size_t) qm_tensor_elements (
+        qm_graph_tensor (plan->graph, plan->graph->parameters[i].value));
+  CHECK_INT (qm_executor_new (plan, device, NULL, 5, &executor, &error), QM_OK);
+  if (executor == NULL)
+    return NULL;
+  CHECK_INT ((int64_t) qm_executor_allocated (executor),
+             (int64_t) (plan->memory.total - plan->memory.reserved));
+  make_tokens (ids, BATCH * LENGTH);
+  all = calloc (*n, sizeof *all);
+  CHECK_INT (qm_executor_initialise (executor, NULL), QM_OK);
+  CHECK_INT (qm_executor_write_ints (executor, plan->graph->ids, ids, &error),
+             QM_OK);
+  if (plan->graph->labels != plan->graph->ids)
+    CHECK_INT (qm_executor_write_ints (executor, plan->graph->labels, ids,
+                                       &error),
+               QM_OK);
+  CHECK_INT (qm_executor_pass (executor, true, &error), QM_OK);
+  CHECK_INT (qm_executor_read_floats (executor, plan->graph->loss, loss,
+                                      &error),
+             QM_OK);
+  for (size_t i = 0; i < plan->graph->n_parameters; i++)
+    {
+      const QmParameter *parameter = &plan->graph->parameters[i];
+
+      CHECK_INT (qm_executor_read_floats (executor, parameter->gradient,
+                                          all + at, &error),
+                 QM_OK);
+      at += (size_t) qm_tensor_elements (
+          qm_graph_tensor (plan->graph, parameter->value));
+    }
+  CHECK_STRING (error.message, "");
+  qm_executor_free (executor);
+  return all;
+}
+
+/* Relative, by their norms. */
+static double
+difference (const float *a, const float *b, size_t n)
+{
+  double sum = 0, norm = 0;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      sum += ((double) a[i] - b[i]) * ((double) a[i] - b[i]);
+      norm += (double) b[i] * b[i];
+    }
+  return sqrt (sum / norm);
+}
+
+/* E4M3 rounds by up to a sixteenth, E5M2 by up to an eighth, which is a third
+ * and a half of that on average, and sums are of several. */
+static void
+test_gradients (QmDevice *device, int model, unsigned methods)
+{
+  const QmPlanOptions options = { .micro_batch = BATCH, .methods = methods };
+  QmPlan *exact = planned (model, QM_PRECISION_FP32, NULL, &options);
+  QmPlan *half = planned (model, QM_PRECISION_BF16, NULL, &options);
+  float loss = 0, of_half = 0, of_way = 0;
+  size_t n = 0;
+  float *truth, *bf16;
+
+  if (exact == NULL || half == NULL)
+    return;
+  truth = gradients_of (device, exact, &n, &loss);
+  bf16 = gradients_of (device, half, &n, &of_half);
+  for (size_t i = 0; i < N_WAYS; i++)
+    {
+      QmPlan *plan = planned (model, QM_PRECISION_FP8, &ways[i], &options);
+      float *got =
+          plan != NULL ? gradients_of (device, plan, &n, &of_way) : NULL;
+      char name[80];
+
+      snprintf (name, sizeof name, "gradients of %d, %u, way %d", model,
+                methods, (int) i);
+      check_case (name);
+      if (got != NULL)
+        {
+          double error = difference (got, truth, n);
+
+          CHECK_NEAR (of_way, loss, 0.01);
+          CHECK (error > 2 * difference (bf16, truth, n));
+          CHECK (error < 0.1);
+          CHECK (difference (got, bf16, n) > 0.005);
+        }
+      free (got);
+      qm_plan_free (plan);
+    }
+  free (truth);
+  free (bf16);
+  qm_plan_free (exact);
+  qm_plan_free (half);
+}
+
+/* The losses of some steps. */
+#define MOST_STEPS 500
+
+typedef struct Curve
+{
+  float losses[MOST_STEPS];
+  int64_t steps;
+} Curve;
+
+static bool
+on_step (void *data, const QmTrainStep *step)
+{
+  Curve *curve = data;
+
+  CHECK (isfinite (step->loss) && !step->skipped);
+  curve->losses[step->number - 1] = (float) step->loss;
+  return true;
+}
+
+static QmStatus
+train_steps (QmDevice *device,
+             QmPlan *plan,
+             QmCommunicator *communicator,
+             Curve *curve,
+             QmError *error)
+{
+  static int32_t ids[8192];
+  const QmSamples samples = { .ids = ids, .n = 8192 };
+  const QmTrainOptions options = { .steps = curve->steps,
+                                   .seed = 9,
+                                   .communicator = communicator,
+                                   .step = on_step,
+                                   .data = curve };
+
+  if (communicator == NULL || qm_communicator_rank (communicator) == 0)
+    make_tokens (ids, 8192);
+  return qm_train (plan, device, &samples, &options, error);
+}
+
+static Curve
+curve_of (QmDevice *device, QmPlan *plan, int64_t steps)
+{
+  Curve curve = { .steps = steps };
+  QmError error = { 0 };
+
+  if (plan == NULL)
+    return curve;
+  CHECK_INT (train_steps (device, plan, NULL, &curve, &error), QM_OK);
+  CHECK_STRING (error.message, "");
+  return curve;
+}
+
+static int
+same_losses (const Curve *a, const Curve *b)
+{
+  return memcmp (a->losses, b->losses, (size_t) a->steps * sizeof a->losses[0])
+         == 0;
+}
+
+/* Blocks made once more, states on the host, weights fetched and several passes
+ * in a step: to the bit, but that sums of passes go through bf16 where they
+ * leave the device. */
+static void
+test_methods (QmDevice *device, int model, const QmFp8 *way)
+{
+  const int64_t steps = 6;
+  QmPlanOptions options = { .micro_batch = 2, .methods = QM_METHOD_ALL };
+  QmPlan *plan = planned (model, QM_PRECISION_FP8, way, &options);
+  Curve plain = curve_of (device, plan, steps), other;
+
+  check_case ("methods");
+  qm_plan_free (plan);
+  options.checkpoint = true;
+  plan = planned (model, QM_PRECISION_FP8, way, &options);
+  if (plan != NULL)
+    CHECK (count (plan, QM_OP_QUANTIZE, QM_PHASE_RECOMPUTE) > 0);
+  other = curve_of (device, plan, steps);
+  CHECK (same_losses (&plain, &other));
+  qm_plan_free (plan);
+  options.offload = true;
+  options.bucket = 2000;
+  for (int i = QM_SHARDING_ZERO_1; i <= QM_SHARDING_FSDP_3; i++)
+    {
+      options.sharding = (QmSharding) i;
+      plan = planned (model, QM_PRECISION_FP8, way, &options);
+      other = curve_of (device, plan, steps);
+      for (int64_t s = 0; s < steps; s++)
+        CHECK_NEAR (other.losses[s], plain.losses[s], 0.01);
+      CHECK (other.losses[0] == plain.losses[0]);
+      qm_plan_free (plan);
+    }
+}
+
+typedef struct Rank
+{
+  const QmFp8 *way;
+  QmSharding sharding;
+  int ranks;
+  Curve curve;
+} Rank;
+
+static QmStatus
+train_rank (void *data,
+            int rank,
+            QmDevice *device,
+            QmCommunicator *communicator,
+            QmError *error)
+{
+  Rank *self = data;
+  const QmPlanOptions options = { .micro_batch = 1,
+                                  .methods = QM_METHOD_ALL,
+                                  .ranks = self->ranks,
+                                  .rank = rank,
+                                  .sharding = self->sharding,
+                                  .bucket = 2000 };
+  QmModelConfig config = config_of (LLAMA);
+  const QmRecipe recipe = recipe_of (QM_PRECISION_FP8, self->way);
+  QmPlan *plan = NULL;
+  QmStatus status = qm_plan_new (&config, &recipe, &options, &plan, error);
+
+  if (status == QM_OK)
+    CHECK_INT (qm_plan_sums (&options, &recipe),
+               qm_sharding_gradients (self->sharding) ? QM_PRECISION_BF16
+                                                      : QM_PRECISION_FP32);
+  if (status == QM_OK)
+    status = train_steps (device, plan, communicator, &self->curve, error);
+  qm_plan_free (plan);
+  return status;
+}
+
+/* Two ranks, each of which has scales of its own samples, beside one. */
+static void
+test_ranks (const QmFp8 *way)
+{
+  const RanksPlace place = in_ranks_place ("cpu");
+  Rank one[1] = { { .way = way, .ranks = 1, .curve.steps = 6 } };
+
+  check_case ("ranks");
+  in_ranks_run (&place, 1, train_rank, one, sizeof one[0]);
+  for (int i = QM_SHARDING_NONE; i <= QM_SHARDING_FSDP_3; i++)
+    {
+      Rank two[2] = { { way, (QmSharding) i, 2, { .steps = 6 } },
+                      { way, (QmSharding) i, 2, { .steps = 6 } } };
+
+      in_ranks_run (&place, 2, train_rank, two, sizeof two[0]);
+      for (int s = 0; s < 6; s++)
+        CHECK_NEAR (two[0].curve.losses[s], one[0].curve.losses[s], 0.01);
+    }
+}
+
+static double
+last_of (const Curve *curve, int64_t n)
+{
+  double sum = 0;
+
+  for (int64_t i = curve->steps - n; i < curve->steps; i++)
+    sum += curve->losses[i];
+  return sum / (double) n;
+}
+
+/* As low as in bf16, which is far below where it began. */
+static void
+test_curve (QmDevice *device, int64_t steps)
+{
+  const QmPlanOptions options = { .micro_batch = BATCH,
+                                  .methods = QM_METHOD_ALL };
+  QmPlan *plan = planned (LLAMA, QM_PRECISION_BF16, NULL, &options);
+  Curve half = curve_of (device, plan, steps);
+  const int64_t last = steps / 5;
+
+  qm_plan_free (plan);
+  for (size_t i = 0; i < N_WAYS; i++)
+    {
+      Curve curve;
+
+      check_case ("curve");
+      plan = planned (LLAMA, QM_PRECISION_FP8, &ways[i], &options);
+      curve = curve_of (device, plan, steps);
+      printf ("way %d: %.4f after %.4f, in bf16 %.4f\n", (int) i,
+              last_of (&curve, last), curve.losses[0], last_of (&half, last));
+      CHECK (!same_losses (&curve, &half));
+      CHECK_NEAR (last_of (&curve, last), last_of (&half, last), 0.02);
+      CHECK (last_of (&curve, last) < 0.9 * curve.losses[0]);
+      qm_plan_free (plan);
+    }
+}
+
+static void
+check_refused (const QmRecipe *recipe,
+               const QmPlanOptions *options,
+               const char *why)
+{
+  QmModelConfig config = config_of (LLAMA);
+  QmPlan *plan = NULL;
+  QmError error = { 0 };
+
+  CHECK_INT (qm_plan_new (&config, recipe, options, &plan, &error),
+             QM_STATUS_UNSUPPORTED);
+  CHECK_CONTAINS (error.message, why);
+  qm_plan_free (plan);
+}
+
+/* GPUs that have none, and tokens that cannot be. */
+static void
+test_refused (void)
+{
+  QmRecipe recipe = recipe_of (QM_PRECISION_FP8, &ways[0]);
+  QmPlanOptions options = { .micro_batch = 1, .methods = QM_METHOD_ALL };
+
+  check_case ("refused");
+  options.target = (QmTarget){ QM_DEVICE_CUDA, 86 };
+  check_refused (&recipe, &options, "8.6 has no FP8");
+  options.target.architecture = 89;
+  recipe.fp8 = ways[2];
+  check_refused (&recipe, &options, "a scale for each row");
+  options.target = (QmTarget){ QM_DEVICE_CPU, 0 };
+  recipe.sequence_length = 24;
+  check_refused (&recipe, &options, "nothing would be in FP8");
+  recipe.batch_size = options.micro_batch = 4;
+  recipe.sequence_length = 20;
+  recipe.fp8 = ways[0];
+  CHECK_INT (BATCH * 20 % QM_SCALED_MULTIPLE, 0);
+}
+
+/* Activations, half of which are half as large. */
+static void
+test_memory (void)
+{
+  QmPlanOptions options = { .micro_batch = BATCH, .methods = QM_METHOD_ALL };
+  QmPlan *half = planned (GPT2, QM_PRECISION_BF16, NULL, &options);
+  QmPlan *plan = planned (GPT2, QM_PRECISION_FP8, &ways[0], &options);
+  QmPlan *delayed = planned (GPT2, QM_PRECISION_FP8, &ways[1], &options);
+
+  check_case ("memory");
+  if (half != NULL && plan != NULL && delayed != NULL)
+    {
+      CHECK (plan->memory.live < half->memory.live);
+      CHECK_NEAR (qm_plan_fp8_share (half) + 1, 1, 0);
+      CHECK (qm_plan_fp8_share (plan) > 0.7 && qm_plan_fp8_share (plan) < 0.95);
+      CHECK_INT ((int64_t) plan->memory.weights,
+                 (int64_t) half->memory.weights);
+      CHECK_INT ((int64_t) plan->memory.optimizer,
+                 (int64_t) half->memory.optimizer);
+      /* A history for x, w and dy of each layer. */
+      CHECK_INT ((int64_t) (delayed->memory.other - plan->memory.other),
+                 2 * 4 * 3 * QM_FP8_HISTORY * 4);
+    }
+  qm_plan_free (half);
+  qm_plan_free (plan);
+  qm_plan_free (delayed);
+}
+
+int
+main (void)
+{
+  const char *full = getenv ("QM_TEST_FULL");
+  QmDevice *device = NULL;
+
+  CHECK_INT (qm_device_open ("cpu", 0, &device, NULL), QM_OK);
+  for (size_t i = 0; i < N_WAYS; i++)
+    {
+      test_graph (LLAMA, &ways[i], 4);
+      test_graph (GPT2, &ways[i], 4);
+      test_graph (OLMOE, &ways[i], 4);
+      test_methods (device, LLAMA, &ways[i]);
+      test_methods (device, GPT2, &ways[i]);
+      test_ranks (&ways[i]);
+    }
+  for (int i = 0; i < N_CONFIGS; i++)
+    {
+      test_gradients (device, i, 0);
+      test_gradients (device, i, QM_METHOD_ALL);
+    }
+  test_refused ();
+  test_memory ();
+  test_curve (device, full != NULL && full[0] == '1' ? MOST_STEPS : 100);
+  qm_device_close (device);
+  return check_report ();
+}
