@@ -622,7 +622,9 @@ queue_largest (const QmCudaContext *context,
   int rows = lines ? rows_of_lines : rows_of_strip;
   int64_t strips = (x.rows + rows - 1) / rows
                    * ((x.columns + strip_columns - 1) / strip_columns);
-  int64_t most = (int64_t) context->processors * (2048 / threads);
+  /* With a history blocks mostly leave at once. */
+  int64_t most = (int64_t) context->processors
+                 * (largest.history != nullptr ? 2 : 2048 / threads);
   unsigned grid = (unsigned) (strips < most ? strips : most);
 
   if (lines)
