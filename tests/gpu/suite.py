@@ -51,6 +51,8 @@ PARTS = {
          'kernels/test-cuda-products --architecture 80'),
         ('scan', 60, '', 'kernels/test-cuda-scan'),
         ('scan-oldest', 60, 'newer', 'kernels/test-cuda-scan --architecture 75'),
+        ('scaled', 60, '', 'kernels/test-cuda-scaled'),
+        ('scaled-older', 30, 'newer', 'kernels/test-cuda-scaled --architecture 80'),
         ('operators', 120, '', 'kernels/compare-devices {device}'),
         ('operators-oldest', 120, 'newer',
          'kernels/compare-devices {device} --architecture 75'),
