@@ -454,17 +454,13 @@ note_largest (const Quantize &work, uint32_t all, uint32_t *shared)
     atomicMax (work.noted, all);
 }
 
-/* The first `count` bytes, perhaps none, and zeros for the others. */
-__device__ __forceinline__ uint4
-keep_bytes (uint4 bytes, int64_t count)
+/* The first `count` bytes of a word, perhaps none, and zeros for the others. */
+__device__ __forceinline__ uint32_t
+kept (uint32_t word, int64_t count)
 {
-  uint32_t words[4] = { bytes.x, bytes.y, bytes.z, bytes.w };
-
-#pragma unroll
-  for (int i = 0; i < 4; i++)
-    if (count < 4 * i + 4)
-      words[i] &= count > 4 * i ? (1u << 8 * (int) (count - 4 * i)) - 1 : 0;
-  return make_uint4 (words[0], words[1], words[2], words[3]);
+  return count >= 4  ? word
+         : count > 0 ? word & ((1u << 8 * (int) count) - 1)
+                     : 0;
 }
 
 /* From the turned tile to its place in qt. */
@@ -475,15 +471,19 @@ write_turned (const Quantize &work,
               const uint32_t *turned)
 {
   int part = (int) (threadIdx.x % 8), column = (int) (threadIdx.x / 8);
-  int64_t row = first + part * 16;
+  int64_t row = first + part * 16, n = work.x.rows - row;
 
 #pragma unroll
   for (int i = 0; i < tile_columns / 32; i++, column += 32)
     if (row < work.turned_rows && first_column + column < work.x.columns)
-      *(uint4 *) (work.qt + (first_column + column) * work.turned_rows + row) =
-          keep_bytes (*(const uint4 *) (turned
-                                        + turned_place (column, part * 4)),
-                      work.x.rows - row);
+      {
+        const uint32_t *from = turned + turned_place (column, part * 4);
+        uint4 v = *(const uint4 *) from;
+
+        *(uint4 *) (work.qt + (first_column + column) * work.turned_rows
+                    + row) = make_uint4 (kept (v.x, n), kept (v.y, n - 4),
+                                         kept (v.z, n - 8), kept (v.w, n - 12));
+      }
 }
 
 /* Blocks of a multiprocessor: as many as leave a thread the registers that it
@@ -683,6 +683,9 @@ queue_plain (const QmCudaContext *context,
 {
   unsigned grid = qm_grid (context, work.x.rows * work.x.columns, threads);
 
+  if (work.turned_rows > work.x.rows)
+    cudaMemsetAsync (work.qt, 0, (size_t) (work.turned_rows * work.x.columns),
+                     stream);
   largest_plain_kernel<<<grid, threads, 0, stream>>> (work.x, largest);
   if (e4m3)
     quantize_plain_kernel<__NV_E4M3><<<grid, threads, 0, stream>>> (work);
@@ -690,22 +693,13 @@ queue_plain (const QmCudaContext *context,
     quantize_plain_kernel<__NV_E5M2><<<grid, threads, 0, stream>>> (work);
 }
 
-/* Rows of tiles: those of x, or what qt has of them and behind them. */
-int64_t
-rows_of_tiles (const QmOpCall *call)
-{
-  const QmTensor &qt = call->outputs[2];
-
-  return qm_tensor_present (&qt) ? qt.shape[1] : call->inputs[0].shape[0];
-}
-
 /* Whether tiles can be read and written 16 bytes at a time, and counted, as can
  * strips, of which there are at most four times as many. */
 bool
-in_tiles (const QmOpCall *call)
+in_tiles (const QmOpCall *call, int64_t rows)
 {
   const QmTensor &x = call->inputs[0];
-  int64_t tiles = (rows_of_tiles (call) + tile_rows - 1) / tile_rows
+  int64_t tiles = (rows + tile_rows - 1) / tile_rows
                   * ((x.shape[1] + tile_columns - 1) / tile_columns);
 
   return qm_cuda_vectors (&x, x.type == QM_TYPE_F32 ? 4 : 8)
@@ -728,7 +722,7 @@ prepare (const QmOpCall *call, cudaStream_t stream, Largest *largest)
   work.x = { qm_array (x), qm_row_stride (x), x.shape[0], (int) x.shape[1] };
   work.tiles_across =
       (unsigned) ((x.shape[1] + tile_columns - 1) / tile_columns);
-  work.turned_rows = rows_of_tiles (call);
+  work.turned_rows = qm_tensor_present (&out[2]) ? out[2].shape[1] : x.shape[0];
   work.tiles = (unsigned) ((work.turned_rows + tile_rows - 1) / tile_rows)
                * work.tiles_across;
   work.q = (uint8_t *) qm_array (out[0]).data;
@@ -776,10 +770,7 @@ qm_cuda_quantize (QmCudaContext *context,
                          (long long) call->inputs[0].shape[1]);
   work = prepare (call, stream, &largest);
   e4m3 = work.most == qm_scaled_most (QM_TYPE_E4M3);
-  if (!in_tiles (call) && work.turned_rows > work.x.rows)
-    cudaMemsetAsync (work.qt, 0, (size_t) (work.turned_rows * work.x.columns),
-                     stream);
-  if (!in_tiles (call))
+  if (!in_tiles (call, work.turned_rows))
     queue_plain (context, stream, work, largest, e4m3);
   else if (type == QM_TYPE_F32)
     queue_tiles<float> (context, stream, work, largest, e4m3);
