@@ -312,6 +312,35 @@ is_masked (const QmPlan *plan, const QmOpCall *call)
          && qm_model_has_mask (&plan->config, call->inputs[0].shape[2]);
 }
 
+/* What a product with a gate in its end would be as two calls, with what is
+ * between them in memory.  How much faster one is than both is not predicted,
+ * since what is known of rates was measured with two. */
+static void
+split_gate (const QmOpCall *call, QmOpCall *product, QmOpCall *gate)
+{
+  bool forward = call->op == QM_OP_GATED_LINEAR;
+  const QmTensor *result = &call->outputs[0];
+  int64_t both[2] = { result->shape[0], call->inputs[1].shape[0] };
+  int64_t one[2] = { result->shape[0],
+                     forward ? result->shape[1] : call->inputs[1].shape[1] };
+  QmTensor half = qm_tensor_dense (result->type, 2, one, NULL);
+
+  *product = *call;
+  product->op = forward ? QM_OP_LINEAR : QM_OP_LINEAR_INPUT_GRAD;
+  product->attributes.activation = QM_FUNCTION_NONE;
+  *gate = (QmOpCall){ .op = forward ? QM_OP_GATE : QM_OP_GATE_BACKWARD,
+                      .attributes = call->attributes };
+  for (int i = 0; i < (forward ? 2 : 3); i++)
+    gate->inputs[i] = half;
+  for (int i = 0; i < (forward ? 1 : 2); i++)
+    gate->outputs[i] = half;
+  if (forward)
+    product->outputs[0] = qm_tensor_dense (result->type, 2, both, NULL);
+  else
+    product->outputs[0] = half;
+  product->outputs[1] = product->inputs[forward ? 3 : 2] = (QmTensor){ 0 };
+}
+
 /* The row that the call is in, or -1. */
 static int32_t
 add_work_of (QmWork *work,
@@ -363,6 +392,22 @@ exchanged_by (const QmOpCall *call)
     }
 }
 
+/* What there is to do for a call, and where it comes in the order. */
+static void
+add_call (QmWork *work, const QmPlan *plan, const QmOpCall *call, QmPhase phase)
+{
+  int32_t row = add_work_of (work, plan, call, phase == QM_PHASE_UPDATE);
+
+  if (work->order != NULL)
+    work->order[work->n_order++] = (QmWorkCall){
+      .op = call->op,
+      .phase = phase,
+      .row = row,
+      .unit = has_unit (call->op) ? (int32_t) call->attributes.unit : -1,
+      .bytes = exchanged_by (call)
+    };
+}
+
 QmStatus
 qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
 {
@@ -375,9 +420,9 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
                          QM_PREDICT_NO_FP8);
   new = calloc (1, sizeof *new);
   if (new != NULL)
-    new->rows = calloc (graph->n_nodes + 1, sizeof *new->rows);
+    new->rows = calloc (2 * graph->n_nodes + 1, sizeof *new->rows);
   if (new != NULL && plan->options.ranks > 1)
-    new->order = calloc (graph->n_nodes + 1, sizeof *new->order);
+    new->order = calloc (2 * graph->n_nodes + 1, sizeof *new->order);
   if (new == NULL || new->rows == NULL
       || (new->order == NULL && plan->options.ranks > 1))
     {
@@ -387,19 +432,19 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
   for (size_t i = 0; i < graph->n_nodes; i++)
     {
       QmPhase phase = graph->nodes[i].phase;
-      QmOpCall call;
-      int32_t row;
+      QmOpCall call, gate;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      row = add_work_of (new, plan, &call, phase == QM_PHASE_UPDATE);
-      if (new->order != NULL)
-        new->order[new->n_order++] = (QmWorkCall){
-          .op = call.op,
-          .phase = phase,
-          .row = row,
-          .unit = has_unit (call.op) ? (int32_t) call.attributes.unit : -1,
-          .bytes = exchanged_by (&call)
-        };
+      if (call.op == QM_OP_GATED_LINEAR || call.op == QM_OP_GATED_INPUT_GRAD)
+        {
+          QmOpCall product;
+
+          split_gate (&call, &product, &gate);
+          add_call (new, plan, &product, phase);
+          add_call (new, plan, &gate, phase);
+        }
+      else
+        add_call (new, plan, &call, phase);
     }
   new->ranks = plan->options.ranks > 1 ? plan->options.ranks : 1;
   new->parts = plan->parts > 1 ? plan->parts : 1;

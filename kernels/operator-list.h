@@ -9,25 +9,21 @@
 typedef enum QmOp
 {
   /* y = value.
-   * in: none
-   * out: 0 y, any shape */
+   * in: none; out: 0 y, any shape */
   QM_OP_FILL,
 
   /* y = numbers drawn from `distribution` with `site`, dense: normal:
    * value + scale x N(0, 1); uniform: value + scale x [0, 1); index (y is
    * i32): a whole number in [0, count).
-   * in: 0 rng
-   * out: 0 y, dense */
+   * in: 0 rng; out: 0 y, dense */
   QM_OP_RANDOM,
 
   /* The number of the pass goes up by `count`.
-   * in: 0 rng
-   * out: 0 rng, the same tensor */
+   * in: 0 rng; out: 0 rng, the same tensor */
   QM_OP_ADVANCE,
 
   /* y = x, converted to the type of y; any strides.
-   * in: 0 x
-   * out: 0 y, of the same shape */
+   * in: 0 x; out: 0 y, of the same shape */
   QM_OP_COPY,
 
   /* y = a + b, and the same in another type where there is y2. Dense.
@@ -42,8 +38,7 @@ typedef enum QmOp
   QM_OP_COLUMN_SUM,
 
   /* y = activation(x). Dense.
-   * in: 0 x
-   * out: 0 y */
+   * in: 0 x; out: 0 y */
   QM_OP_ACTIVATION,
 
   /* dx = dy activation'(x). Dense.
@@ -93,6 +88,18 @@ typedef enum QmOp
    * in: 0 dy [rows, out], 1 x [rows, in]
    * out: 0 dw f32 [out, in], 1 [dbias f32 [out]] */
   QM_OP_LINEAR_WEIGHT_GRAD,
+
+  /* y = activation(gate) x up, with gate and up side by side in x w' + bias,
+   * and in `pre`, where present; they may be rounded to the type of y before.
+   * in: 0 x [rows, in], 1 w [2 features, in], 2 [bias [2 features]]
+   * out: 0 y [rows, features], 1 [pre [rows, 2 features]] */
+  QM_OP_GATED_LINEAR,
+
+  /* The gradient of `pre`, as QM_OP_GATE_BACKWARD has its halves, of dy w,
+   * which may be rounded to the type of dpre before.
+   * in: 0 dy [rows, out], 1 w [out, features], 2 pre [rows, 2 features]
+   * out: 0 dpre [rows, 2 features] */
+  QM_OP_GATED_INPUT_GRAD,
 
   /* In FP8, for which, as for the next three, see kernels/scaled.h.
    * in: 0 x [r, c], 1 [history f32 [n]]
@@ -736,8 +743,7 @@ typedef enum QmOp
    * (engine/host-side.h, engine/rank-side.h).
    *
    * Begins to fill y from the host, or of the parts of all ranks.
-   * in: none
-   * out: 0 y, dense */
+   * in: none; out: 0 y, dense */
   QM_OP_FETCH,
 
   /* From here on that has been done.
@@ -746,8 +752,7 @@ typedef enum QmOp
 
   /* Begins to send x: its sum over all ranks, of which each takes its part, is
    * added to what the host has, or the rank itself.
-   * in: 0 x, dense
-   * out: none */
+   * in: 0 x, dense; out: none */
   QM_OP_SEND,
 
   /* From here on x can be written again.
@@ -755,15 +760,13 @@ typedef enum QmOp
   QM_OP_SENT,
 
   /* sum[0] = sum of x^2, of all gradients that the host has.
-   * in: none
-   * out: 0 sum f32 [1] */
+   * in: none; out: 0 sum f32 [1] */
   QM_OP_HOST_SUM_SQUARES,
 
   /* Begins QM_OP_ADAM on the host, of part `unit` of all parameters: the
    * gradient comes from the device, where it is set to zero, unless the host
    * has it, and w goes there, unless weights are fetched.
-   * in: 0 state
-   * out: 0 [gradient f32 [n]], 1 [w [n]], dense */
+   * in: 0 state; out: 0 [gradient f32 [n]], 1 [w [n]], dense */
   QM_OP_HOST_ADAM,
 
   /* From here on that has been done, of all parts.
@@ -773,19 +776,16 @@ typedef enum QmOp
   /* Between ranks, in place; x is as many equal parts as there are ranks.
    *
    * Begins to make x the sum of all ranks' x.
-   * in: none
-   * out: 0 x, dense; in and out */
+   * in: none; out: 0 x, dense; in and out */
   QM_OP_ALL_REDUCE,
 
   /* Begins to make the rank's own part of x that of the sum; nothing is known
    * of the other parts afterwards.
-   * in: none
-   * out: 0 x, dense; in and out */
+   * in: none; out: 0 x, dense; in and out */
   QM_OP_REDUCE_SCATTER,
 
   /* Begins to make every part of x what the rank has whose own it is.
-   * in: none
-   * out: 0 x, dense; in and out */
+   * in: none; out: 0 x, dense; in and out */
   QM_OP_ALL_GATHER,
 
   /* From here on all three have been done, as often as they were begun.

@@ -43,6 +43,8 @@ qm_op_may_alias (QmOp op, int output, int input)
       return output == 0 && (input <= 1 || input == 5);
     case QM_OP_LINEAR_INPUT_GRAD:
       return input == 3;
+    case QM_OP_GATED_INPUT_GRAD:
+      return input == 2;
     case QM_OP_LAYER_NORM:
       return output == 3 && (input == 0 || input == 3 || input == 4);
     case QM_OP_LAYER_NORM_BACKWARD:

@@ -36,10 +36,12 @@ qm_op_flops (const QmOpCall *call)
   switch (call->op)
     {
     case QM_OP_LINEAR:
+    case QM_OP_GATED_LINEAR:
     case QM_OP_SCALED_LINEAR:
     case QM_OP_SCALED_WEIGHT_GRAD:
       return 2.0 * (double) a[0] * (double) a[1] * (double) b[0];
     case QM_OP_LINEAR_INPUT_GRAD:
+    case QM_OP_GATED_INPUT_GRAD:
     case QM_OP_LINEAR_WEIGHT_GRAD:
       return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
     case QM_OP_GROUPED_LINEAR:

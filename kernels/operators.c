@@ -36,6 +36,8 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_LINEAR_INPUT_GRAD] = { "linear_input_grad", "fro foi f?ri f?ri",
                                 "fri" },
   [QM_OP_LINEAR_WEIGHT_GRAD] = { "linear_weight_grad", "fro fri", "soi s?o" },
+  [QM_OP_GATED_LINEAR] = { "gated_linear", "fri fgi f?g", "frc f?rg" },
+  [QM_OP_GATED_INPUT_GRAD] = { "gated_input_grad", "fro foc frg", "frg" },
   [QM_OP_QUANTIZE] = { "quantize", "frc s?#h", "e?#rc s?#p e?#ct s?#c s?#1" },
   [QM_OP_NOTE_AMAX] = { "note_amax", "s#k", "s#kn" },
   [QM_OP_SCALED_LINEAR] = { "scaled_linear", "e#rk e#ok s#p s#q f?o", "fro" },
@@ -632,6 +634,9 @@ relations_hold (const Check *check)
     case QM_OP_EMBEDDING_BACKWARD:
     case QM_OP_TOKEN_DROPOUT:
       return size['t'] == size['b'] * size['s'];
+    case QM_OP_GATED_LINEAR:
+    case QM_OP_GATED_INPUT_GRAD:
+      return size['g'] == 2 * size['c'];
     case QM_OP_ROUTE:
     case QM_OP_ROUTE_BACKWARD:
     case QM_OP_GATHER_ROWS:

@@ -165,6 +165,69 @@ qm_cpu_linear (QmThreads *threads, const QmOpCall *call)
 }
 
 bool
+qm_cpu_gated_linear (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *x = &call->inputs[0], *bias = &call->inputs[2];
+  const QmTensor *y = &call->outputs[0], *pre = &call->outputs[1];
+  int64_t rows = x->shape[0], n = y->shape[1];
+  float *c = qm_cpu_floats (rows * 2 * n), *offsets = qm_cpu_floats (2 * n);
+  bool ok =
+      c != NULL && offsets != NULL
+      && qm_cpu_product (threads, qm_cpu_matrix (x, 0),
+                         qm_cpu_transpose (qm_cpu_matrix (&call->inputs[1], 0)),
+                         c);
+
+  if (ok && qm_tensor_present (bias))
+    qm_cpu_load (bias, 0, 2 * n, offsets);
+  for (int64_t r = 0; ok && r < rows; r++)
+    {
+      float *gate = c + r * 2 * n, *up = gate + n;
+
+      if (qm_tensor_present (bias))
+        for (int64_t j = 0; j < 2 * n; j++)
+          gate[j] += offsets[j];
+      if (qm_tensor_present (pre))
+        qm_cpu_store (pre, r * pre->stride[0], 2 * n, gate);
+      for (int64_t j = 0; j < n; j++)
+        up[j] *= qm_cpu_function (call->attributes.activation, gate[j]);
+      qm_cpu_store (y, r * y->stride[0], n, up);
+    }
+  free (c);
+  free (offsets);
+  return ok;
+}
+
+bool
+qm_cpu_gated_input_grad (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *pre = &call->inputs[2], *dpre = &call->outputs[0];
+  QmFunction function = call->attributes.activation;
+  int64_t rows = dpre->shape[0], n = call->inputs[1].shape[1];
+  float *c = qm_cpu_floats (rows * n), *gate = qm_cpu_floats (2 * n);
+  bool ok = c != NULL && gate != NULL
+            && qm_cpu_product (threads, qm_cpu_matrix (&call->inputs[0], 0),
+                               qm_cpu_matrix (&call->inputs[1], 0), c);
+
+  for (int64_t r = 0; ok && r < rows; r++)
+    {
+      const float *d = c + r * n;
+
+      qm_cpu_load (pre, r * pre->stride[0], 2 * n, gate);
+      for (int64_t j = 0; j < n; j++)
+        {
+          float g = gate[j], up = gate[n + j];
+
+          gate[j] = d[j] * up * qm_cpu_function_slope (function, g);
+          gate[n + j] = d[j] * qm_cpu_function (function, g);
+        }
+      qm_cpu_store (dpre, r * dpre->stride[0], 2 * n, gate);
+    }
+  free (c);
+  free (gate);
+  return ok;
+}
+
+bool
 qm_cpu_linear_input_grad (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *pre = &call->inputs[2];

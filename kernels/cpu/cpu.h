@@ -93,6 +93,8 @@ bool qm_cpu_activation (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_activation_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_dropout_run (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_linear (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_gated_linear (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_gated_input_grad (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_linear_input_grad (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_linear_weight_grad (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_quantize (QmThreads *threads, const QmOpCall *call);

@@ -180,24 +180,26 @@ qm_cuda_choose_own (QmCudaContext *context,
   Timed ours = { .way = own, .repeats = 1, .milliseconds = -1 };
   Timed theirs = { .way = library, .repeats = 1, .milliseconds = -1 };
   int known = qm_cuda_choice (context, facts);
+  Choice choice = { .facts = *facts };
 
   if (known >= 0)
     return known != 0;
   if (cudaStreamIsCapturing (stream, &capture) != cudaSuccess
       || capture != cudaStreamCaptureStatusNone)
     return false;
+  choice.own = learn (context, stream, &ours, &theirs);
+  cudaGetLastError ();
+  /* A way may have chosen others, for what it is made of. */
   if (choices->n == choices->capacity)
     {
       size_t capacity = choices->capacity * 2 + 32;
       Choice *more = realloc (choices->choices, capacity * sizeof *more);
 
       if (more == NULL)
-        return false;
+        return choice.own;
       choices->choices = more;
       choices->capacity = capacity;
     }
-  choices->choices[choices->n].facts = *facts;
-  choices->choices[choices->n].own = learn (context, stream, &ours, &theirs);
-  cudaGetLastError ();
-  return choices->choices[choices->n++].own;
+  choices->choices[choices->n++] = choice;
+  return choice.own;
 }

@@ -75,6 +75,8 @@ extern "C"
   QM_CUDA_OPERATOR (scaled_linear);
   QM_CUDA_OPERATOR (scaled_weight_grad);
   QM_CUDA_OPERATOR (matmul);
+  QM_CUDA_OPERATOR (gated_linear);
+  QM_CUDA_OPERATOR (gated_input_grad);
   QM_CUDA_OPERATOR (gate);
   QM_CUDA_OPERATOR (gate_backward);
   QM_CUDA_OPERATOR (repeat_heads);

@@ -87,6 +87,21 @@ weight_grad_workspace (int architecture, const QmOpCall *call)
   return bytes;
 }
 
+/* What a product makes for a gate, where it has no other place, of some rows at
+ * a time. */
+static size_t
+gated_workspace (int architecture, const QmOpCall *call)
+{
+  bool forward = call->op == QM_OP_GATED_LINEAR;
+  const QmTensor *result = &call->outputs[0];
+  size_t bytes = product_workspace (architecture);
+
+  if (!forward || !qm_tensor_present (&call->outputs[1]))
+    bytes += floats (
+        qm_cuda_gated_size (result, call->inputs[1].shape[forward ? 0 : 1]));
+  return bytes;
+}
+
 bool
 qm_cuda_has_workspace (QmOp op)
 {
@@ -94,6 +109,8 @@ qm_cuda_has_workspace (QmOp op)
     {
     case QM_OP_LINEAR:
     case QM_OP_LINEAR_INPUT_GRAD:
+    case QM_OP_GATED_LINEAR:
+    case QM_OP_GATED_INPUT_GRAD:
     case QM_OP_LINEAR_WEIGHT_GRAD:
     case QM_OP_MATMUL:
     case QM_OP_QUANTIZE:
@@ -139,6 +156,9 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
                          .size);
     case QM_OP_LINEAR_WEIGHT_GRAD:
       return weight_grad_workspace (architecture, call);
+    case QM_OP_GATED_LINEAR:
+    case QM_OP_GATED_INPUT_GRAD:
+      return gated_workspace (architecture, call);
     case QM_OP_COLUMN_SUM:
       return first->shape[0] > 1 ? column_workspace (first->shape[1], 1) : 0;
     case QM_OP_ATTENTION:

@@ -91,6 +91,38 @@ qm_cuda_amax_layout (int64_t rows, int64_t columns, bool by_row)
   return layout;
 }
 
+/* What is multiplied for a gate, and not kept, is so many bytes at a time, or
+ * QM_CUDA_GATED_ROWS rows where these are more: products of all rows would be
+ * little faster. */
+#define QM_CUDA_GATED_BYTES (INT64_C (64) << 20)
+#define QM_CUDA_GATED_ROWS  256
+
+/* Rows at a time, of so many columns: equal shares, and whole tiles. */
+static inline int64_t
+qm_cuda_gated_rows (const QmTensor *result, int64_t columns)
+{
+  int64_t size = (int64_t) qm_type_size (result->type) * columns;
+  int64_t tile = QM_CUDA_GATED_ROWS, most = QM_CUDA_GATED_BYTES / size;
+  int64_t rows = result->shape[0], parts;
+
+  most = most > tile ? most / tile * tile : tile;
+  parts = (rows + most - 1) / most;
+  rows = ((rows + parts - 1) / parts + tile - 1) / tile * tile;
+  return rows < result->shape[0] ? rows : result->shape[0];
+}
+
+/* The memory for them, whose rows are of whole 16 bytes. */
+static inline int64_t
+qm_cuda_gated_size (const QmTensor *result, int64_t columns)
+{
+  int64_t step = (columns + 7) / 8 * 8;
+
+  return (qm_cuda_gated_rows (result, columns) * step
+              * (int64_t) qm_type_size (result->type)
+          + 3)
+         / 4;
+}
+
 static inline int64_t
 qm_cuda_sort_tiles (int64_t tokens)
 {

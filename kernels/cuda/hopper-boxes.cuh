@@ -111,7 +111,8 @@ add_box (const CUtensorMap *map, const void *from, int x, int y)
 
 /* -- maps ------------------------------------------------------------------ */
 
-/* Describes a matrix to the copy engine, in boxes of `across` x `down`. */
+/* Describes a matrix to the copy engine, in boxes of `across` x `down`, whose
+ * rows are of 128 bytes, or of 64. */
 template <class T>
 inline cudaError_t
 make_map (CUtensorMap *map,
@@ -150,7 +151,9 @@ make_map (CUtensorMap *map,
                  ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                  : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
              2, const_cast<void *> (data), sizes, strides, box, steps,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_INTERLEAVE_NONE,
+             across * sizeof (T) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                       : CU_TENSOR_MAP_SWIZZLE_128B,
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
                  == CUDA_SUCCESS

@@ -2,13 +2,20 @@
 
 #include "kernels/cuda/hopper-product.h"
 
-/* In hopper-product.cu, once for each type. */
+/* In hopper-product.cu and hopper-gated.cu, once for each type. */
 cudaError_t qm_hopper_product_f16 (const QmHopperProduct *product,
                                    int processors,
                                    cudaStream_t stream);
 cudaError_t qm_hopper_product_bf16 (const QmHopperProduct *product,
                                     int processors,
                                     cudaStream_t stream);
+
+cudaError_t qm_hopper_gated_f16 (const QmHopperProduct *product,
+                                 int processors,
+                                 cudaStream_t stream);
+cudaError_t qm_hopper_gated_bf16 (const QmHopperProduct *product,
+                                  int processors,
+                                  cudaStream_t stream);
 
 static bool
 reachable (const void *address, int64_t step)
@@ -21,6 +28,7 @@ known (const QmHopperProduct *product)
 {
   bool gelu = product->activation == QM_FUNCTION_GELU
               || product->activation == QM_FUNCTION_GELU_TANH;
+  bool gates = gelu || product->activation == QM_FUNCTION_SILU;
 
   switch (product->finish)
     {
@@ -28,6 +36,11 @@ known (const QmHopperProduct *product)
       return true;
     case QM_HOPPER_FINISH_ACTIVATE:
       return gelu && product->transposed;
+    case QM_HOPPER_FINISH_GATE:
+      return gates && product->transposed;
+    case QM_HOPPER_FINISH_GATE_SLOPE:
+      return gates && !product->transposed && product->pre != NULL
+             && product->bias == NULL;
     default:
       return gelu && !product->transposed && product->pre != NULL
              && product->bias == NULL;
@@ -44,7 +57,7 @@ qm_hopper_product_fits (const QmCudaContext *context,
          && (product->type == QM_TYPE_F16 || product->type == QM_TYPE_BF16)
          && known (product) && product->rows > 0 && product->columns > 0
          && product->inner > 0 && product->rows < most
-         && product->columns < most && product->inner < most
+         && product->columns < most / 2 && product->inner < most
          && reachable (product->a, product->step_a)
          && reachable (product->b, product->step_b)
          && reachable (product->d, product->step_d)
@@ -58,10 +71,13 @@ qm_hopper_product (const QmCudaContext *context,
                    const QmHopperProduct *product,
                    QmError *error)
 {
-  cudaError_t code =
+  bool gated = product->finish == QM_HOPPER_FINISH_GATE
+               || product->finish == QM_HOPPER_FINISH_GATE_SLOPE;
+  cudaError_t (*run) (const QmHopperProduct *, int, cudaStream_t) =
       product->type == QM_TYPE_F16
-          ? qm_hopper_product_f16 (product, context->processors, stream)
-          : qm_hopper_product_bf16 (product, context->processors, stream);
+          ? (gated ? qm_hopper_gated_f16 : qm_hopper_product_f16)
+          : (gated ? qm_hopper_gated_bf16 : qm_hopper_product_bf16);
+  cudaError_t code = run (product, context->processors, stream);
 
   return code == cudaSuccess ? QM_OK
                              : qm_cuda_failed (code, "a product", error);

@@ -15,6 +15,11 @@
  * engine; where the slope of an activation is wanted, its argument comes the
  * same way, into the memory where the result will be.
  *
+ * With a gate, half of a tile's columns are of the gate and half of what it
+ * gates, so that a thread has both of an element; what is multiplied before and
+ * what is gated then go through the same memory, one after the other.  In the
+ * gradient both come and go in pairs of 32 columns.
+ *
  * Which tiles there are is said by a walk: the one here is of a single product,
  * that of kernels/cuda/hopper-grouped.cuh of the products of groups. */
 
@@ -35,10 +40,12 @@ constexpr int WARPS = 8; /* that multiply */
 constexpr int THREADS = 3 * WARPGROUP;
 constexpr int PART_ROWS = 16,
               PART_COLUMNS = 64; /* what a warp stores at once */
+constexpr int PAIR_COLUMNS = 32; /* of both halves of a pair */
 
 struct Work
 {
   CUtensorMap a, b, d, pre;
+  CUtensorMap d_up, pre_up; /* with a gate: the second halves */
   const void *bias;
   bool store_pre;
   int rows, columns;
@@ -127,7 +134,7 @@ load_columns (uint16_t *to, int n, int column, int step, int base, Load load)
       load (to + c * BK, column + c, base + step * BK);
 }
 
-template <bool DOWN, int BN, class AnyWalk>
+template <bool DOWN, bool GATES, int BN, class AnyWalk>
 __device__ __forceinline__ void
 produce (const AnyWalk &walk, Shared<BN> &s, int rank)
 {
@@ -159,15 +166,27 @@ produce (const AnyWalk &walk, Shared<BN> &s, int rank)
             {
               load_box_for_all (a + rank * HALF_ROWS * BK, &w.a, full,
                                 step * BK, tile.row + rank * HALF_ROWS);
-              load_columns<DOWN> (b, BN, tile.column + rank * BN, step, base,
-                                  for_one);
+              if constexpr (GATES)
+                {
+                  const int column = tile.column + rank * HALF;
+
+                  for_one (b, step * BK, column);
+                  for_one (b + HALF * BK, step * BK, w.columns + column);
+                }
+              else
+                load_columns<DOWN> (b, BN, tile.column + rank * BN, step, base,
+                                    for_one);
             }
           else
             {
               load_box (a, &w.a, full, step * BK, tile.row + rank * BM);
-              load_columns<DOWN> (b + rank * HALF * BK, HALF,
-                                  tile.column + rank * HALF, step, base,
-                                  for_all);
+              if constexpr (GATES)
+                for_all (b + rank * HALF * BK, step * BK,
+                         tile.column + rank * w.columns);
+              else
+                load_columns<DOWN> (b + rank * HALF * BK, HALF,
+                                    tile.column + rank * HALF, step, base,
+                                    for_all);
             }
           ring.advance ();
         }
@@ -176,12 +195,21 @@ produce (const AnyWalk &walk, Shared<BN> &s, int rank)
 
 /* -- multiplying ----------------------------------------------------------- */
 
+/* Where the exponential is too small for a normal number, it is nothing beside
+ * 1. */
+__device__ __forceinline__ float
+sigmoid (float x)
+{
+  return qm_reciprocal (1 + qm_power_of_2 (-1.44269504088896341f * x));
+}
+
 template <QmFunction F>
 __device__ __forceinline__ float
 activation (float x)
 {
   return F == QM_FUNCTION_GELU        ? qm_gelu (x, true)
          : F == QM_FUNCTION_GELU_TANH ? qm_gelu_tanh (x)
+         : F == QM_FUNCTION_SILU      ? x * sigmoid (x)
                                       : x;
 }
 
@@ -191,7 +219,8 @@ slope (float x)
 {
   return F == QM_FUNCTION_GELU        ? qm_gelu_slope (x, true)
          : F == QM_FUNCTION_GELU_TANH ? qm_gelu_tanh_slope (x)
-                                      : 1;
+         : F == QM_FUNCTION_SILU ? sigmoid (x) * (1 + x * (1 - sigmoid (x)))
+                                 : 1;
 }
 
 /* What one thread of a multiplying warpgroup holds: rows g and g + 8 of its
@@ -214,14 +243,21 @@ struct Consumer
   static constexpr int PARTS = Shared<BN>::PARTS;
   static constexpr int ACROSS = BN / PART_COLUMNS;
   static constexpr int UNITS = BN / 16;
-  static constexpr bool LOADS = FINISH == QM_HOPPER_FINISH_SLOPE;
+  static constexpr bool GATES = FINISH == QM_HOPPER_FINISH_GATE;
+  static constexpr bool PAIRS = FINISH == QM_HOPPER_FINISH_GATE_SLOPE;
+  static constexpr bool LOADS = FINISH == QM_HOPPER_FINISH_SLOPE || PAIRS;
   static constexpr bool ACTIVATES = FINISH == QM_HOPPER_FINISH_ACTIVATE;
 
   static_assert (PARTS == 2 && ACROSS % PARTS == 0,
                  "all parts are used equally often");
   static constexpr bool HALVES = SPREAD == 2 * UNITS;
+  /* Gate, up and what is gated. */
+  static constexpr int GATE_UNITS = UNITS / 2 * 3;
+  /* What is loaded at a time, of how many columns. */
+  static constexpr int LOADED = PAIRS ? PAIR_COLUMNS : PART_COLUMNS;
 
-  static_assert (HALVES || (SPREAD >= UNITS / 2 && SPREAD <= UNITS),
+  static_assert (!GATES || GATE_UNITS % SPREAD == 0, "as many units a step");
+  static_assert (GATES || HALVES || (SPREAD >= UNITS / 2 && SPREAD <= UNITS),
                  "one, two or a half a step");
 
   const AnyWalk &walk;
@@ -283,8 +319,13 @@ struct Consumer
 
 #pragma unroll
     for (int j = 0; j < BN / 8; j++)
-      bias[j] = __ldg (reinterpret_cast<const uint32_t *> (
-          from + min (first + j * 8, w.columns - 2)));
+      {
+        const bool up = GATES && j >= BN / 16;
+        const int column = first + (up ? j - BN / 16 : j) * 8;
+
+        bias[j] = __ldg (reinterpret_cast<const uint32_t *> (
+            from + min (column, w.columns - 2) + (up ? w.columns : 0)));
+      }
   }
 
   __device__ __forceinline__ void
@@ -326,8 +367,11 @@ struct Consumer
     uint64_t *full = &s.part_full[warp][c % PARTS];
 
     barrier_expect (full, sizeof s.part[0][0]);
-    load_box (s.part[warp][c % PARTS], &w.pre, full,
-              from.column + c * PART_COLUMNS, from.row);
+    load_box (s.part[warp][c % PARTS], &w.pre, full, from.column + c * LOADED,
+              from.row);
+    if constexpr (PAIRS)
+      load_box (s.part[warp][c % PARTS] + PART_ROWS * PAIR_COLUMNS, &w.pre_up,
+                full, from.column + c * LOADED, from.row);
   }
 
   /* The others are on their way to the L2 cache, meanwhile. */
@@ -337,8 +381,12 @@ struct Consumer
     if (lane == 0)
       {
 #pragma unroll
-        for (int c = PARTS; c < ACROSS; c++)
-          prefetch_box (&w.pre, tile.column + c * PART_COLUMNS, tile.row);
+        for (int c = PARTS; c < BN / LOADED; c++)
+          {
+            prefetch_box (&w.pre, tile.column + c * LOADED, tile.row);
+            if constexpr (PAIRS)
+              prefetch_box (&w.pre_up, tile.column + c * LOADED, tile.row);
+          }
         bulk_wait_read<0> ();
 #pragma unroll
         for (int c = 0; c < PARTS; c++)
@@ -361,7 +409,7 @@ struct Consumer
   {
     if (LOADS)
       {
-        if (C > 0 && C - 1 + PARTS < ACROSS && lane == 0)
+        if (C > 0 && C - 1 + PARTS < BN / LOADED && lane == 0)
           {
             bulk_wait_read<0> ();
             load_part (done, C - 1 + PARTS);
@@ -446,16 +494,124 @@ struct Consumer
       end_part<C> ();
   }
 
+  /* 16 columns of the gate, of what it gates, or of what is gated: of 64
+   * columns each, in turns through either part. */
+  template <int UNIT, bool MULTIPLIES>
+  __device__ __forceinline__ void
+  finish_gate ()
+  {
+    constexpr int C = UNIT / 12, KIND = UNIT / 4 % 3, PAIR = UNIT % 4;
+    constexpr int PART = UNIT / 4 % PARTS;
+    constexpr int GATE = (C * 4 + PAIR) * 4, UP = GATE + BN / 8;
+    uint32_t r[4];
+
+    if (MULTIPLIES && UNIT % (GATE_UNITS / SPREAD) == 0)
+      multiply_step ();
+    if (KIND < 2 && !w.store_pre)
+      return;
+    if (PAIR == 0)
+      {
+        if (lane == 0)
+          bulk_wait_read<PARTS - 1> ();
+        __syncwarp ();
+      }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      if (KIND == 2)
+        {
+          const float2 gate = unpack2<T> (packed[GATE + i]);
+          const float2 up = unpack2<T> (packed[UP + i]);
+
+          r[i] = pack2<T> (activation<F> (gate.x) * up.x,
+                           activation<F> (gate.y) * up.y);
+        }
+      else
+        r[i] = packed[(KIND == 0 ? GATE : UP) + i];
+    store_matrices (matrix_row (PART, PAIR), r);
+    if (PAIR < 3)
+      return;
+    fence_async_proxy ();
+    __syncwarp ();
+    if (lane == 0)
+      store_part (KIND == 0 ? &w.pre : KIND == 1 ? &w.pre_up : &w.d, PART, C);
+  }
+
+  /* Where this lane's row of the matrices of 8 x 8 of 8 columns begins, of both
+   * halves of a pair, whose rows are of 64 bytes. */
+  __device__ __forceinline__ uint32_t
+  pair_row (int part, int piece) const
+  {
+    return shared_u32 (s.part[warp][part]) + lane * (PAIR_COLUMNS * 2)
+           + ((piece ^ (lane / 2 % 4)) << 4);
+  }
+
+  /* 16 columns of both halves of a gradient. */
+  template <int UNIT, bool MULTIPLIES>
+  __device__ __forceinline__ void
+  finish_pair ()
+  {
+    constexpr int C = UNIT / 2, SIDE = UNIT % 2, PART = C % PARTS;
+
+    if (SIDE == 0)
+      begin_part<C> ();
+#pragma unroll
+    for (int piece = 0; piece < 2; piece++)
+      {
+        const uint32_t row = pair_row (PART, SIDE * 2 + piece);
+        uint32_t r[4]; /* gate of rows g and g + 8, then up */
+
+        if (MULTIPLIES && HALVES && piece == 1)
+          multiply_step ();
+        load_matrices (row, r);
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          {
+            const float2 dy = unpack2<T> (packed[UNIT * 4 + piece * 2 + i]);
+            const float2 gate = unpack2<T> (r[i]), up = unpack2<T> (r[2 + i]);
+
+            r[i] = pack2<T> (dy.x * up.x * slope<F> (gate.x),
+                             dy.y * up.y * slope<F> (gate.y));
+            r[2 + i] = pack2<T> (dy.x * activation<F> (gate.x),
+                                 dy.y * activation<F> (gate.y));
+          }
+        store_matrices (row, r);
+      }
+    if (SIDE == 0)
+      return;
+    fence_async_proxy ();
+    __syncwarp ();
+    if (lane == 0)
+      {
+        const int column = done.column + C * PAIR_COLUMNS;
+
+        store_box (&w.d, s.part[warp][PART], column, done.row);
+        store_box (&w.d_up, s.part[warp][PART] + PART_ROWS * PAIR_COLUMNS,
+                   column, done.row);
+        bulk_commit ();
+      }
+  }
+
   template <int UNIT, bool MULTIPLIES>
   __device__ __forceinline__ void
   finish ()
   {
-    if constexpr (UNIT < UNITS)
+    if constexpr (GATES)
+      {
+        if constexpr (UNIT < GATE_UNITS)
+          {
+            finish_gate<UNIT, MULTIPLIES> ();
+            finish<UNIT + 1, MULTIPLIES> ();
+          }
+      }
+    else if constexpr (UNIT < UNITS)
       {
         /* two units a step, at first, where there are fewer steps */
         if (MULTIPLIES && (UNIT % 2 == 0 || UNIT / 2 >= UNITS - SPREAD))
           multiply_step ();
-        finish_unit<UNIT, MULTIPLIES> ();
+        if constexpr (PAIRS)
+          finish_pair<UNIT, MULTIPLIES> ();
+        else
+          finish_unit<UNIT, MULTIPLIES> ();
         finish<UNIT + 1, MULTIPLIES> ();
       }
   }
@@ -465,7 +621,7 @@ struct Consumer
   {
     tile = walk.at (index);
     tile.row += (w.beside ? 0 : rank * BM) + warp * PART_ROWS;
-    tile.column += w.beside ? rank * BN : 0;
+    tile.column += w.beside ? rank * (GATES ? BN / 2 : BN) : 0;
     if (LOADS)
       load_first_parts ();
     while (step < w.steps)
@@ -535,7 +691,7 @@ run_block (const AnyWalk &walk, Shared<BN> &s)
     {
       give_registers<24> ();
       if (threadIdx.x == WARPS * 32)
-        produce<DOWN, BN> (walk, s, rank);
+        produce<DOWN, FINISH == QM_HOPPER_FINISH_GATE, BN> (walk, s, rank);
       __syncwarp ();
     }
   else

@@ -15,21 +15,29 @@ extern "C"
 
   typedef enum QmHopperFinish
   {
-    QM_HOPPER_FINISH_NONE,     /* d = s */
-    QM_HOPPER_FINISH_ACTIVATE, /* pre = s, where there is room for it;
-                                  d = activation (s) */
-    QM_HOPPER_FINISH_SLOPE     /* d = s activation' (pre) */
+    QM_HOPPER_FINISH_NONE,      /* d = s */
+    QM_HOPPER_FINISH_ACTIVATE,  /* pre = s, where there is room for it;
+                                   d = activation (s) */
+    QM_HOPPER_FINISH_SLOPE,     /* d = s activation' (pre) */
+    QM_HOPPER_FINISH_GATE,      /* of twice as many columns, gate and up: pre =
+                                   s, where there is room for it; d =
+                                   activation (gate) up */
+    QM_HOPPER_FINISH_GATE_SLOPE /* d = s up activation' (gate), then as many
+                                   columns of s activation (gate), with gate
+                                   and up beside each other in pre */
   } QmHopperFinish;
 
   /* s = a b + bias, with a [rows, inner], d and pre [rows, columns] row by row,
-   * b [inner, columns] row by row, or column by column where `transposed`.  All
-   * are of one type; each step is the number of elements from one row (column)
-   * to the next.  bias and pre may be NULL where nothing needs them. */
+   * b [inner, columns] row by row, or column by column where `transposed`; with
+   * a gate pre, what is multiplied for it (b and bias, or d) have twice as many
+   * columns.  All are of one type; each step is the number of elements from one
+   * row (column) to the next.  bias and pre may be NULL where nothing needs
+   * them. */
   typedef struct QmHopperProduct
   {
     QmType type;
     QmHopperFinish finish;
-    QmFunction activation; /* none, or either GELU */
+    QmFunction activation; /* none, either GELU, or SiLU of a gate */
     bool transposed;
     int64_t rows, columns, inner;
     int64_t step_a, step_b, step_d, step_pre;

@@ -235,6 +235,8 @@ gradient_end (GradientBench *bench)
   CHECK_INT (qm_graph_differentiate (graph, bench->unit ? QM_NO_VALUE : owner,
                                      bench->weights, &error),
              QM_OK);
+  if (bench->pass != NULL)
+    CHECK_INT (bench->pass (graph, &error), QM_OK);
   CHECK_INT (qm_graph_check (graph, &error), QM_OK);
   CHECK_STRING (error.message, "");
   CHECK_INT (qm_device_open ("cpu", 0, &bench->device, NULL), QM_OK);

@@ -24,6 +24,7 @@ typedef struct GradientBench
   int n_inputs;
   QmValueId output, weights; /* the sum's */
   bool unit;                 /* weights are 1, and the graph knows already */
+  QmStatus (*pass) (QmGraph *graph, QmError *error); /* after differentiation */
 } GradientBench;
 
 /* Begins a graph; `name` is the case's. */

@@ -72,8 +72,7 @@ measure (CudaBench *bench, const QmOpCall *call, QmCudaPreference preference)
 static void
 report (CudaBench *bench, const Layer *layer, QmOpCall *call)
 {
-  double operations =
-      2.0 * (double) layer->rows * (double) layer->in * (double) layer->out;
+  double operations = qm_op_flops (call);
   double by_bytes = bench_bytes (call) / BANDWIDTH * 1e3;
   double least = operations / OPERATIONS * 1e3;
   double times[3];
@@ -134,6 +133,36 @@ bench_layer (CudaBench *bench, const Layer *layer)
   report (bench, layer, &call);
 }
 
+/* Gated layers of models: x [rows, in] to y [rows, out] through twice as many
+ * columns, and back from what y becomes. */
+static const Layer gated[] = {
+  { "smollm3-3b gates", QM_TYPE_BF16, 8192, 2048, 11008, true },
+  { "llama-3.2-1b gates", QM_TYPE_BF16, 16384, 2048, 8192, true },
+  { "modernbert-large gates", QM_TYPE_BF16, 32768, 1024, 2624, true },
+};
+
+static void
+bench_gates (CudaBench *bench, const Layer *layer)
+{
+  int64_t rows = layer->rows, in = layer->in, out = layer->out;
+  QmOpCall call = { .op = QM_OP_GATED_LINEAR };
+
+  call.attributes.activation = QM_FUNCTION_SILU;
+  call.inputs[0] = tensor (bench, layer->type, 2, SHAPE (rows, in));
+  call.inputs[1] = tensor (bench, layer->type, 2, SHAPE (2 * out, in));
+  call.outputs[0] = tensor (bench, layer->type, 2, SHAPE (rows, out));
+  call.outputs[1] = tensor (bench, layer->type, 2, SHAPE (rows, 2 * out));
+  report (bench, layer, &call);
+
+  call = (QmOpCall){ .op = QM_OP_GATED_INPUT_GRAD };
+  call.attributes.activation = QM_FUNCTION_SILU;
+  call.inputs[0] = tensor (bench, layer->type, 2, SHAPE (rows, in));
+  call.inputs[1] = tensor (bench, layer->type, 2, SHAPE (in, out));
+  call.inputs[2] = tensor (bench, layer->type, 2, SHAPE (rows, 2 * out));
+  call.outputs[0] = tensor (bench, layer->type, 2, SHAPE (rows, 2 * out));
+  report (bench, layer, &call);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -153,6 +182,9 @@ main (int argc, char **argv)
   for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
     if (only == NULL || strstr (layers[i].name, only) != NULL)
       bench_layer (&bench, &layers[i]);
+  for (size_t i = 0; i < sizeof gated / sizeof *gated; i++)
+    if (only == NULL || strstr (gated[i].name, only) != NULL)
+      bench_gates (&bench, &gated[i]);
   bench_close (&bench);
   return 0;
 }

@@ -190,6 +190,64 @@ test_input_grad (Test *test)
   compare_run (&test->compare, &call, tolerance (&call, true));
 }
 
+/* A product that ends in a gate, or in its gradient. */
+static void
+test_gated (Test *test)
+{
+  QmType type = compare_type (&test->compare);
+  int64_t rows = size (test), in = size (test), out = size (test);
+  QmOpCall call = { .op = QM_OP_GATED_LINEAR };
+
+  call.attributes.activation = any_function (test);
+  call.attributes.tf32 = toss (test);
+  call.inputs[0] = matrix (test, type, rows, in);
+  call.inputs[1] = matrix (test, type, 2 * out, in);
+  if (toss (test))
+    call.inputs[2] = line (test, type, 2 * out);
+  call.outputs[0] = matrix (test, type, rows, out);
+  if (toss (test))
+    call.outputs[1] = matrix (test, type, rows, 2 * out);
+  compare_run (&test->compare, &call, tolerance (&call, true));
+
+  call = (QmOpCall){ .op = QM_OP_GATED_INPUT_GRAD };
+  call.attributes.activation = any_function (test);
+  call.attributes.tf32 = toss (test);
+  call.inputs[0] = matrix (test, type, rows, in);
+  call.inputs[1] = matrix (test, type, in, out);
+  call.inputs[2] = matrix (test, type, rows, 2 * out);
+  call.outputs[0] =
+      toss (test) ? call.inputs[2] : matrix (test, type, rows, 2 * out);
+  compare_run (&test->compare, &call, tolerance (&call, true));
+}
+
+/* More rows than are multiplied at a time where what is between a product and a
+ * gate is not kept. */
+static void
+test_gated_parts (Test *test)
+{
+  const QmType type = toss (test) ? QM_TYPE_F16 : QM_TYPE_BF16;
+  int64_t rows = 300 + between (test, 1, 40), out = 64 << 10;
+  QmOpCall call = { .op = QM_OP_GATED_LINEAR };
+
+  if (test->most < 300)
+    return;
+  qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_LIBRARY);
+  call.attributes.activation = QM_FUNCTION_SILU;
+  call.inputs[0] = matrix (test, type, rows, 8);
+  call.inputs[1] = matrix (test, type, 2 * out, 8);
+  call.outputs[0] = matrix (test, type, rows, out);
+  compare_run (&test->compare, &call, tolerance (&call, true));
+
+  call = (QmOpCall){ .op = QM_OP_GATED_INPUT_GRAD };
+  call.attributes.activation = QM_FUNCTION_GELU;
+  call.inputs[0] = matrix (test, type, rows, 8);
+  call.inputs[1] = matrix (test, type, 8, 2 * out);
+  call.inputs[2] = matrix (test, type, rows, 4 * out);
+  call.outputs[0] = call.inputs[2];
+  compare_run (&test->compare, &call, tolerance (&call, true));
+  qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_FASTEST);
+}
+
 /* Rows that the copy engine can reach: of whole 16 bytes. */
 static QmTensor
 whole (Test *test, QmType type, int64_t rows, int64_t columns)
@@ -250,6 +308,58 @@ run_own (Test *test, int64_t rows, int64_t inner, int64_t columns)
     call.outputs[1] = line (test, QM_TYPE_F32, rows);
   compare_run (&test->compare, &call, FP32);
   qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_FASTEST);
+}
+
+static void
+run_own_gates (Test *test, int64_t rows, int64_t inner, int64_t columns)
+{
+  static const QmFunction functions[] = { QM_FUNCTION_SILU, QM_FUNCTION_GELU,
+                                          QM_FUNCTION_GELU_TANH };
+  QmType type = toss (test) ? QM_TYPE_F16 : QM_TYPE_BF16;
+  QmFunction function = functions[between (test, 0, 2)];
+  QmOpCall call = { .op = QM_OP_GATED_LINEAR };
+
+  if (test->architecture != 90)
+    return;
+  qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_OWN);
+  call.attributes.activation = function;
+  call.inputs[0] = whole (test, type, rows, inner);
+  call.inputs[1] = whole (test, type, 2 * columns, inner);
+  if (toss (test))
+    call.inputs[2] = line (test, type, 2 * columns);
+  call.outputs[0] = whole (test, type, rows, columns);
+  if (between (test, 0, 2) > 0)
+    call.outputs[1] = whole (test, type, rows, 2 * columns);
+  compare_run (&test->compare, &call, tolerance (&call, true));
+
+  call = (QmOpCall){ .op = QM_OP_GATED_INPUT_GRAD };
+  call.attributes.activation = function;
+  call.inputs[0] = whole (test, type, rows, inner);
+  call.inputs[1] = whole (test, type, inner, columns);
+  call.inputs[2] = whole (test, type, rows, 2 * columns);
+  call.outputs[0] =
+      toss (test) ? call.inputs[2] : whole (test, type, rows, 2 * columns);
+  compare_run (&test->compare, &call, tolerance (&call, true));
+  qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_FASTEST);
+}
+
+static void
+test_own_gates (Test *test)
+{
+  int64_t rows = own_size (test, 1), inner = own_size (test, 1);
+
+  run_own_gates (test, rows, inner, own_size (test, 8));
+}
+
+static void
+test_own_gates_rounds (Test *test)
+{
+  static const int64_t inner[] = { 520, 776, 1032, 1544, 3080 };
+
+  if (test->most >= 300)
+    run_own_gates (test, 2048 + between (test, 1, 300),
+                   inner[between (test, 0, 4)] + between (test, -8, 60),
+                   2304 + 8 * between (test, 0, 40));
 }
 
 static void
@@ -514,13 +624,23 @@ test_add (Test *test)
   compare_run (&test->compare, &call, FP32);
 }
 
+/* Of how many cases one is made: what takes long is made less often. */
+static long
+cases_for_one (void (*test) (Test *), long cases)
+{
+  if (test == test_gated_parts)
+    return cases;
+  return test == test_own_rounds || test == test_own_gates_rounds ? 10 : 1;
+}
+
 int
 main (int argc, char **argv)
 {
   static void (*const tests[]) (Test *) = {
-    test_own,    test_own_rounds, test_copy,        test_add,
-    test_linear, test_input_grad, test_weight_grad, test_long_weight_grad,
-    test_padded, test_attention,  test_matmul,
+    test_own,         test_own_rounds, test_own_gates,   test_own_gates_rounds,
+    test_gated_parts, test_gated,      test_copy,        test_add,
+    test_linear,      test_input_grad, test_weight_grad, test_long_weight_grad,
+    test_padded,      test_attention,  test_matmul,
   };
   size_t kinds = sizeof tests / sizeof tests[0];
   Test test = { .most = 300 };
@@ -531,7 +651,7 @@ main (int argc, char **argv)
     if (strcmp (argv[i], "--small") == 0)
       test.most = 70;
     else if (strcmp (argv[i], "--own") == 0)
-      kinds = 2;
+      kinds = 4;
     else if (strcmp (argv[i], "--cases") == 0 && i + 1 < argc)
       cases = strtol (argv[++i], NULL, 10);
     else if (strcmp (argv[i], "--architecture") == 0 && i + 1 < argc)
@@ -543,7 +663,7 @@ main (int argc, char **argv)
     {
       test.compare.worst = 0;
       test.compare.calls = 0;
-      for (long i = 0; i < cases; i += tests[t] == test_own_rounds ? 10 : 1)
+      for (long i = 0; i < cases; i += cases_for_one (tests[t], cases))
         tests[t](&test);
       printf ("%2zu: %4d calls, worst error %.2f of what is allowed\n", t,
               test.compare.calls, test.compare.worst);

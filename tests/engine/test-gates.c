@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Gates in the ends of products: their gradients, which graphs have them and
+ * which have not, and what plans of models gain. */
+
+#include "data/catalog.h"
+#include "engine/passes.h"
+#include "engine/plan.h"
+#include "tests/data/check.h"
+#include "tests/engine/gradient-bench.h"
+
+#include <stdlib.h>
+
+static const QmTarget hopper = { QM_DEVICE_CUDA, 90 };
+
+#define ROWS     5
+#define WIDTH    3
+#define FEATURES 4
+
+static int
+count_in (const QmGraph *graph, QmOp op)
+{
+  int n = 0;
+
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    n += graph->nodes[i].op == op;
+  return n;
+}
+
+/* What a layer of a test is like, and how many operators of each kind it has
+ * after the pass. */
+typedef struct Layer
+{
+  const char *name;
+  QmFunction function;
+  bool bias;
+  bool swapped; /* the second half gates the first */
+  bool doubled; /* what is gated goes through a sum before the next product */
+  int forward, backward;
+} Layer;
+
+static const Layer layers[] = {
+  { "silu", QM_FUNCTION_SILU, false, false, false, 1, 1 },
+  { "gelu and bias", QM_FUNCTION_GELU, true, false, false, 1, 1 },
+  { "squares", QM_FUNCTION_RELU2, false, false, false, 1, 1 },
+  { "swapped halves", QM_FUNCTION_SILU, true, true, false, 0, 0 },
+  { "a sum between", QM_FUNCTION_SILU, false, false, true, 1, 0 },
+};
+
+static const Layer *layer_of_pass;
+
+static QmStatus
+pass_and_count (QmGraph *graph, QmError *error)
+{
+  QmStatus status = qm_pass_gates (graph, error);
+  const Layer *layer = layer_of_pass;
+
+  CHECK_INT (count_in (graph, QM_OP_GATED_LINEAR), layer->forward);
+  CHECK_INT (count_in (graph, QM_OP_GATE), 1 - layer->forward);
+  CHECK_INT (count_in (graph, QM_OP_GATED_INPUT_GRAD), layer->backward);
+  CHECK_INT (count_in (graph, QM_OP_GATE_BACKWARD), 1 - layer->backward);
+  return status;
+}
+
+static QmValueId
+append_layer (GradientBench *bench, QmValueId x, QmValueId w, QmValueId bias)
+{
+  const QmTensor *rows = qm_graph_tensor (bench->graph, x);
+  const QmTensor *out = qm_graph_tensor (bench->graph, w);
+  QmValueId y =
+      gradient_value (bench, 2, (int64_t[]){ rows->shape[0], out->shape[0] });
+  QmNode *node = gradient_append (bench, QM_OP_LINEAR);
+
+  node->inputs[0] = x;
+  node->inputs[1] = w;
+  node->inputs[2] = bias;
+  node->outputs[0] = y;
+  return y;
+}
+
+/* y = (activation(gate) x up) w', where gate and up are halves of one product.
+ */
+static void
+test_layer (const Layer *layer)
+{
+  GradientBench bench;
+  QmValueId x, both, down, bias, pre, halves[2], y;
+  QmNode *node;
+
+  gradient_begin (&bench, layer->name);
+  x = gradient_input2 (&bench, ROWS, WIDTH);
+  both = gradient_input2 (&bench, 2 * FEATURES, WIDTH);
+  down = gradient_input2 (&bench, WIDTH, FEATURES);
+  bias = layer->bias ? gradient_input1 (&bench, 2 * FEATURES) : QM_NO_VALUE;
+  pre = append_layer (&bench, x, both, bias);
+  for (int i = 0; i < 2; i++)
+    halves[i] =
+        qm_graph_view (bench.graph, pre, 2, (int64_t[]){ ROWS, FEATURES },
+                       (int64_t[]){ 2 * FEATURES, 1 }, i * FEATURES);
+  y = gradient_value (&bench, 2, (int64_t[]){ ROWS, FEATURES });
+  node = gradient_append (&bench, QM_OP_GATE);
+  node->attributes.activation = layer->function;
+  node->inputs[0] = halves[layer->swapped];
+  node->inputs[1] = halves[!layer->swapped];
+  node->outputs[0] = y;
+  if (layer->doubled)
+    {
+      QmValueId sum = gradient_value (&bench, 2, (int64_t[]){ ROWS, FEATURES });
+
+      node = gradient_append (&bench, QM_OP_ADD);
+      node->inputs[0] = node->inputs[1] = y;
+      node->outputs[0] = sum;
+      y = sum;
+    }
+  bench.output = append_layer (&bench, y, down, QM_NO_VALUE);
+  bench.pass = pass_and_count;
+  layer_of_pass = layer;
+  gradient_end (&bench);
+}
+
+static void
+test_plan (const QmModel *model, int n)
+{
+  QmPlanOptions options = { .target = hopper,
+                            .methods = QM_METHOD_ALL,
+                            .micro_batch = 1 };
+  int kept[2] = { 0, 0 };
+  uint64_t live[2] = { 0, 0 };
+  QmPlan *plan;
+
+  check_case (model->id);
+  /* Other software has both apart, and a gradient more in memory. */
+  for (int foreign = 0; foreign < 2; foreign++)
+    {
+      options.foreign = foreign;
+      CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
+                              NULL),
+                 QM_OK);
+      if (plan == NULL)
+        return;
+      CHECK_INT (count_in (plan->graph, QM_OP_GATED_LINEAR), foreign ? 0 : n);
+      CHECK_INT (count_in (plan->graph, QM_OP_GATED_INPUT_GRAD),
+                 foreign ? 0 : n);
+      CHECK_INT (count_in (plan->graph, QM_OP_GATE), foreign ? n : 0);
+      CHECK_INT (count_in (plan->graph, QM_OP_GATE_BACKWARD), foreign ? n : 0);
+      live[foreign] = plan->memory.live;
+      qm_plan_free (plan);
+    }
+  CHECK (live[0] <= live[1]);
+  /* With checkpointing what is gated is made twice, and what it is made of is
+   * kept the second time alone. */
+  options.foreign = false;
+  options.checkpoint = true;
+  CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
+                          NULL),
+             QM_OK);
+  for (size_t i = 0; plan != NULL && i < plan->graph->n_nodes; i++)
+    {
+      const QmNode *node = &plan->graph->nodes[i];
+
+      if (node->op == QM_OP_GATED_LINEAR && node->outputs[1] != QM_NO_VALUE)
+        kept[node->phase == QM_PHASE_RECOMPUTE]++;
+    }
+  if (plan != NULL)
+    {
+      CHECK_INT (count_in (plan->graph, QM_OP_GATED_LINEAR), 2 * n);
+      CHECK_INT (count_in (plan->graph, QM_OP_GATED_INPUT_GRAD), n);
+    }
+  CHECK_INT (kept[0], 0);
+  CHECK_INT (kept[1], n);
+  qm_plan_free (plan);
+}
+
+int
+main (void)
+{
+  QmCatalog *catalog;
+
+  for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++)
+    test_layer (&layers[i]);
+  CHECK_INT (qm_catalog_load (getenv ("QM_TEST_DATA_DIR"), NULL, &catalog,
+                              NULL),
+             QM_OK);
+  test_plan (qm_catalog_model (catalog, "smollm3-3b"), 36);
+  test_plan (qm_catalog_model (catalog, "modernbert-large"), 28);
+  qm_catalog_free (catalog);
+  return check_report ();
+}
