@@ -100,6 +100,7 @@ PARTS = {
         ('families', 600, 'torch large', 'check-families.py --parts times'),
         ('side-by-side-ranks', 540, 'torch large several',
          'side-by-side-ranks.py --gpus {gpus} --python {python}'),
+        ('floor', 120, 'torch large', 'floor.py'),
         ('exports', 600, 'torch accelerate several',
          'run-exports.py --gpus {gpus}'),
     ),
