@@ -36,7 +36,6 @@ typedef struct Fp8Pass
   const QmFp8 *fp8;
   QmNode *nodes; /* as they were */
   size_t n_nodes, n_values, n_linear;
-  bool pads;          /* tokens may be of any number */
   bool *chosen;       /* by node: its product is in FP8 */
   bool *routes;       /* by owner: weights that choose experts */
   bool *kept;         /* by owner: read in the backward pass as it is */
@@ -94,8 +93,7 @@ are_taken (const Fp8Pass *p, const QmNode *node)
   const QmTensor *a = tensor_of (p, node->inputs[0]);
   const QmTensor *b = tensor_of (p, node->inputs[1]);
 
-  return is_of_16_bits (a) && is_of_16_bits (b)
-         && (p->pads || is_multiple (a->shape[0])) && is_multiple (a->shape[1])
+  return is_of_16_bits (a) && is_of_16_bits (b) && is_multiple (a->shape[1])
          && (node->op == QM_OP_LINEAR_WEIGHT_GRAD || is_multiple (b->shape[0]))
          && is_multiple (b->shape[1]);
 }
@@ -517,36 +515,11 @@ end_pass (Fp8Pass *p)
   free (p->operands);
 }
 
-/* Whether a target has kernels for tokens of any number: qt is wider then, and
- * rows of products are as many. */
-static bool
-takes_any_rows (const QmTarget *target)
-{
-  const int64_t one = 1, x[] = { QM_SCALED_MULTIPLE - 1, QM_SCALED_MULTIPLE };
-  const int64_t square[] = { QM_SCALED_MULTIPLE, QM_SCALED_MULTIPLE };
-  QmOpCall quantize = { .op = QM_OP_QUANTIZE };
-  QmOpCall product = { .op = QM_OP_SCALED_LINEAR };
-
-  quantize.inputs[0] = qm_tensor_dense (QM_TYPE_BF16, 2, x, NULL);
-  quantize.outputs[1] = qm_tensor_dense (QM_TYPE_F32, 1, &one, NULL);
-  quantize.outputs[2] = qm_tensor_dense (QM_TYPE_E4M3, 2, square, NULL);
-  product.inputs[0] = qm_tensor_dense (QM_TYPE_E4M3, 2, x, NULL);
-  product.inputs[1] = quantize.outputs[2];
-  product.inputs[2] = product.inputs[3] = quantize.outputs[1];
-  product.outputs[0] = quantize.inputs[0];
-  return qm_target_takes (target, &quantize, NULL) == QM_OK
-         && qm_target_takes (target, &product, NULL) == QM_OK;
-}
-
 QmStatus
-qm_pass_fp8 (QmGraph *graph,
-             const QmFp8 *fp8,
-             const QmTarget *target,
-             QmError *error)
+qm_pass_fp8 (QmGraph *graph, const QmFp8 *fp8, QmError *error)
 {
   Fp8Pass p = { .graph = graph,
                 .fp8 = fp8,
-                .pads = takes_any_rows (target),
                 .n_nodes = graph->n_nodes,
                 .n_values = graph->n_values };
   QmStatus status = qm_graph_status (graph, error);
@@ -562,8 +535,8 @@ qm_pass_fp8 (QmGraph *graph,
         qm_graph_fail (
             graph, QM_STATUS_UNSUPPORTED,
             "nothing would be in FP8: no linear layer of a block has "
-            "%sinputs and outputs in multiples of %d",
-            p.pads ? "" : "tokens of a pass, ", QM_SCALED_MULTIPLE);
+            "inputs and outputs in multiples of %d",
+            QM_SCALED_MULTIPLE);
       else
         rewrite_all (&p);
       status = qm_graph_status (graph, error);

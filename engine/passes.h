@@ -49,14 +49,10 @@ QmStatus qm_pass_loss (QmGraph *graph, int64_t rows, QmError *error);
 
 /* After differentiation and fusion: products of linear layers of blocks, in 16
  * bits, and of their gradients become products in FP8 (kernels/scaled.h), where
- * inputs and outputs are multiples of QM_SCALED_MULTIPLE, and tokens, too,
- * unless the target has kernels for any number of them.  Activations and sums
- * that were in a product are operators of their own again.
- * QM_STATUS_UNSUPPORTED where that leaves none. */
-QmStatus qm_pass_fp8 (QmGraph *graph,
-                      const QmFp8 *fp8,
-                      const QmTarget *target,
-                      QmError *error);
+ * inputs and outputs are multiples of QM_SCALED_MULTIPLE; tokens are of any
+ * number.  Activations and sums that were in a product are operators of their
+ * own again.  QM_STATUS_UNSUPPORTED where that leaves none. */
+QmStatus qm_pass_fp8 (QmGraph *graph, const QmFp8 *fp8, QmError *error);
 
 /* After all others but that of gates: activation checkpointing (Chen et al.
  * 2016).  Of what the forward nodes make, only what is outside of blocks lives

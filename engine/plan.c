@@ -203,8 +203,7 @@ cut_loss (QmPlan *plan, QmError *error)
 static QmStatus
 quantize (QmPlan *plan, QmError *error)
 {
-  return qm_pass_fp8 (plan->graph, &plan->recipe.fp8, &plan->options.target,
-                      error);
+  return qm_pass_fp8 (plan->graph, &plan->recipe.fp8, error);
 }
 
 static bool
@@ -604,6 +603,57 @@ qm_plan_free (QmPlan *plan)
   free (plan->host_parts);
   qm_units_clear (&plan->units);
   free (plan);
+}
+
+QmStatus
+qm_plan_largest (const QmModelConfig *config,
+                 const QmRecipe *recipe,
+                 const QmPlanOptions *options,
+                 uint64_t bytes,
+                 QmPlan **plan,
+                 QmError *error)
+{
+  QmPlanOptions tried = *options;
+  int low = -1, high = 0;
+  QmShortage shortage;
+
+  *plan = NULL;
+  while (INT64_C (2) << high
+         <= recipe->batch_size / (options->ranks > 0 ? options->ranks : 1))
+    high++;
+  while (low < high)
+    {
+      int middle = low + (high - low + 1) / 2;
+      QmPlan *candidate;
+      QmStatus status;
+
+      tried.micro_batch = INT64_C (1) << middle;
+      status = qm_plan_new (config, recipe, &tried, &candidate, error);
+      if (status == QM_STATUS_UNSUPPORTED && middle > 0)
+        {
+          /* One of its tensors is larger than any memory. */
+          high = middle - 1;
+          continue;
+        }
+      if (status != QM_OK)
+        {
+          qm_plan_free (*plan);
+          *plan = NULL;
+          return status;
+        }
+      if (!qm_plan_is_short (candidate, bytes, &shortage))
+        {
+          qm_plan_free (*plan);
+          *plan = candidate;
+          low = middle;
+          continue;
+        }
+      if (middle == 0)
+        qm_shortage_report (&shortage, 1, error);
+      qm_plan_free (candidate);
+      high = middle - 1;
+    }
+  return *plan != NULL ? QM_OK : QM_STATUS_DEVICE_FULL;
 }
 
 /* Byte of the region of weights that stay. */

@@ -286,8 +286,7 @@ qm_sharding_gradients (QmSharding sharding)
 
 /* The largest micro-batch that is a power of two, no more than the batch, and
  * fits in `bytes`: its plan, or QM_STATUS_DEVICE_FULL, with what a micro-batch
- * of 1 needs, or of the smallest that there are kernels for
- * (plan-largest.c). */
+ * of 1 needs. */
 QmStatus qm_plan_largest (const QmModelConfig *config,
                           const QmRecipe *recipe,
                           const QmPlanOptions *options,

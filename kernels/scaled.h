@@ -44,8 +44,9 @@
 
 #include <float.h>
 
-/* What rows, columns and sums of products in FP8 are multiples of on tensor
- * cores, which read 16 bytes at a time. */
+/* What columns of products in FP8 and of their factors are multiples of on
+ * tensor cores, which read 16 bytes at a time; rows of the first are of any
+ * number. */
 #define QM_SCALED_MULTIPLE 16
 
 /* The largest number of a type of FP8. */

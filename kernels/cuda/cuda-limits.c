@@ -101,8 +101,10 @@ scan_is_taken (int architecture, const QmOpCall *call, QmError *error)
 }
 
 /* What tensor cores have in FP8, and how cuBLASLt reads it ("Using the
- * cublasLt API", cublasLtMatmul(), of CUDA 12.9): rows of 16 bytes, two factors
- * not both of E5M2, and one scale for each row on Hopper's alone. */
+ * cublasLt API", cublasLtMatmul(), of CUDA 12.9): rows of 16 bytes, of both
+ * factors and of the result, but any number of the first factor's
+ * (pytorch/pytorch, pull request 108308, with its test of 17); two factors not
+ * both of E5M2, and one scale for each row on Hopper's alone. */
 static QmStatus
 scaled_is_taken (int architecture, const QmOpCall *call, QmError *error)
 {
@@ -115,26 +117,13 @@ scaled_is_taken (int architecture, const QmOpCall *call, QmError *error)
     why = "only GPUs of compute capability 9.0 have a scale for each row";
   else if (a->type == QM_TYPE_E5M2 && b->type == QM_TYPE_E5M2)
     why = "no GPU has kernels for two factors in E5M2";
-  else if (a->shape[0] % QM_SCALED_MULTIPLE != 0
-           || a->shape[1] % QM_SCALED_MULTIPLE != 0
+  else if (a->shape[1] % QM_SCALED_MULTIPLE != 0
            || b->shape[0] % QM_SCALED_MULTIPLE != 0)
-    why = "GPUs have kernels for multiples of 16 alone";
+    why = "GPUs have kernels for columns in multiples of 16 alone";
   if (why == NULL)
     return QM_OK;
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0, "%s: %s",
                        qm_op_name (call->op), why);
-}
-
-static QmStatus
-quantize_is_taken (const QmOpCall *call, QmError *error)
-{
-  const QmTensor *qt = &call->outputs[2];
-
-  if (!qm_tensor_present (qt) || qt->shape[1] == call->inputs[0].shape[0])
-    return QM_OK;
-  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                       "%s: GPUs have no kernel for columns behind those of x",
-                       qm_op_name (call->op));
 }
 
 bool
@@ -142,7 +131,6 @@ qm_cuda_has_limits (QmOp op)
 {
   switch (op)
     {
-    case QM_OP_QUANTIZE:
     case QM_OP_SCALED_LINEAR:
     case QM_OP_SCALED_WEIGHT_GRAD:
     case QM_OP_ATTENTION:
@@ -173,8 +161,6 @@ qm_cuda_takes (int architecture, const QmOpCall *call, QmError *error)
 
   switch (call->op)
     {
-    case QM_OP_QUANTIZE:
-      return quantize_is_taken (call, error);
     case QM_OP_SCALED_LINEAR:
     case QM_OP_SCALED_WEIGHT_GRAD:
       return scaled_is_taken (architecture, call, error);

@@ -70,6 +70,10 @@ extern "C"
   QM_CUDA_OPERATOR (linear);
   QM_CUDA_OPERATOR (linear_input_grad);
   QM_CUDA_OPERATOR (linear_weight_grad);
+  QM_CUDA_OPERATOR (quantize);
+  QM_CUDA_OPERATOR (note_amax);
+  QM_CUDA_OPERATOR (scaled_linear);
+  QM_CUDA_OPERATOR (scaled_weight_grad);
   QM_CUDA_OPERATOR (matmul);
   QM_CUDA_OPERATOR (gated_linear);
   QM_CUDA_OPERATOR (gated_input_grad);

@@ -38,7 +38,7 @@ typedef struct Shape
   int64_t step_a, step_b, step_c, step_d, step_pre;
   int64_t stride_a, stride_b, stride_c, stride_d;
   int64_t workspace;
-  int32_t type, type_d, add, tf32, epilogue;
+  int32_t type_a, type_b, type_d, add, tf32, epilogue, by_row;
   int32_t transposed_a, transposed_b;
   int32_t alignment_a, alignment_b, alignment_c, alignment_d;
   int32_t deterministic;
@@ -86,10 +86,11 @@ product_failed (cublasStatus_t code, const Entry *entry, QmError *error)
   QmStatus status = blas_failed (entry->blas, code, &inner);
 
   return qm_error_set (error, status, "", 0, 0,
-                       "product of %lld x %lld by %lld, %s to %s, epilogue %d: "
-                       "%s",
+                       "product of %lld x %lld by %lld, %s and %s to %s, "
+                       "epilogue %d: %s",
                        (long long) shape->n, (long long) shape->k,
-                       (long long) shape->m, qm_type_name (shape->type),
+                       (long long) shape->m, qm_type_name (shape->type_b),
+                       qm_type_name (shape->type_a),
                        qm_type_name (shape->type_d), shape->epilogue,
                        inner.message);
 }
@@ -177,6 +178,8 @@ data_type (int32_t type)
 {
   return type == QM_TYPE_F16    ? CUDA_R_16F
          : type == QM_TYPE_BF16 ? CUDA_R_16BF
+         : type == QM_TYPE_E4M3 ? CUDA_R_8F_E4M3
+         : type == QM_TYPE_E5M2 ? CUDA_R_8F_E5M2
                                 : CUDA_R_32F;
 }
 
@@ -210,11 +213,13 @@ shape_of (const QmCudaProduct *product)
                                            : product->d.batch_stride;
   shape.stride_d = product->d.batch_stride;
   shape.workspace = (int64_t) product->workspace_bytes;
-  shape.type = product->a.type;
+  shape.type_a = product->b.type;
+  shape.type_b = product->a.type;
   shape.type_d = product->d.type;
   shape.add = product->c.data != NULL;
   shape.tf32 = product->tf32 && product->a.type == QM_TYPE_F32;
   shape.epilogue = product->epilogue;
+  shape.by_row = product->by_row;
   shape.deterministic = product->deterministic;
   shape.transposed_a = product->b.transposed;
   shape.transposed_b = product->a.transposed;
@@ -270,10 +275,10 @@ make_layouts (Entry *entry)
   cublasStatus_t code;
 
   /* Row by row in memory is column by column of the transpose. */
-  code = make_layout (entry->blas, &entry->a, s->type, ta ? s->k : s->m,
+  code = make_layout (entry->blas, &entry->a, s->type_a, ta ? s->k : s->m,
                       ta ? s->m : s->k, s->step_a, s->batch, s->stride_a);
   if (code == CUBLAS_STATUS_SUCCESS)
-    code = make_layout (entry->blas, &entry->b, s->type, tb ? s->n : s->k,
+    code = make_layout (entry->blas, &entry->b, s->type_b, tb ? s->n : s->k,
                         tb ? s->k : s->n, s->step_b, s->batch, s->stride_b);
   if (code == CUBLAS_STATUS_SUCCESS)
     code = make_layout (entry->blas, &entry->c, s->type_d, s->m, s->n,
@@ -306,6 +311,30 @@ set_epilogue (Entry *entry)
   return code;
 }
 
+/* Sums of products in FP8 are added up in fp32: tensor cores of Hopper keep
+ * fewer bits by themselves. */
+static cublasStatus_t
+set_scales (Entry *entry)
+{
+  const Shape *shape = &entry->shape;
+  const int8_t fast = 0;
+  const int32_t mode = shape->by_row
+                           ? CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F
+                           : CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+  const int32_t bias = CUDA_R_16BF;
+  cublasStatus_t code =
+      set (entry, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast);
+
+  if (code == CUBLAS_STATUS_SUCCESS && shape->by_row)
+    code = set (entry, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &mode, sizeof mode);
+  if (code == CUBLAS_STATUS_SUCCESS && shape->by_row)
+    code = set (entry, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &mode, sizeof mode);
+  if (code == CUBLAS_STATUS_SUCCESS && shape->epilogue == QM_CUDA_EPILOGUE_BIAS
+      && shape->type_d == QM_TYPE_F32)
+    code = set (entry, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias, sizeof bias);
+  return code;
+}
+
 static cublasStatus_t
 describe_product (Entry *entry)
 {
@@ -323,6 +352,8 @@ describe_product (Entry *entry)
     code = set (entry, CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof b);
   if (code == CUBLAS_STATUS_SUCCESS)
     code = set_epilogue (entry);
+  if (code == CUBLAS_STATUS_SUCCESS && qm_type_is_fp8 (shape->type_a))
+    code = set_scales (entry);
   return code == CUBLAS_STATUS_SUCCESS ? make_layouts (entry) : code;
 }
 
@@ -337,6 +368,13 @@ set_pointers (Entry *entry, const QmCudaProduct *product)
   if (code == CUBLAS_STATUS_SUCCESS && product->pre != NULL)
     code = set (entry, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &product->pre,
                 sizeof product->pre);
+  /* The library's a is our b. */
+  if (code == CUBLAS_STATUS_SUCCESS && product->scale_b != NULL)
+    code = set (entry, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &product->scale_b,
+                sizeof product->scale_b);
+  if (code == CUBLAS_STATUS_SUCCESS && product->scale_a != NULL)
+    code = set (entry, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &product->scale_a,
+                sizeof product->scale_a);
   return code;
 }
 
@@ -691,6 +729,9 @@ qm_cuda_product (QmCudaProducts *products,
   QmStatus status;
   cublasStatus_t code;
 
+  if (products->handle == NULL && qm_type_is_fp8 (product->a.type))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "products in FP8 need cuBLASLt, which was not found");
   if (products->handle == NULL)
     return qm_cuda_portable_product (products->processors, stream, product,
                                      error);

@@ -35,7 +35,10 @@ extern "C"
   } QmCudaEpilogue;
 
   /* d = epilogue (alpha a b + c), for each of `batch` triples of matrices; c
-   * may be d, or have no data.  d is stored row by row. */
+   * may be d, or have no data.  d is stored row by row.  Factors in FP8 lie
+   * along the sum, a by its rows and b by its columns, and are multiplied by
+   * their scale, or with `by_row` each row of a and each column of b by its
+   * own; their sums are in fp32 all along. */
   typedef struct QmCudaProduct
   {
     QmCudaMatrix a, b, c, d;
@@ -44,8 +47,10 @@ extern "C"
     bool tf32;
     bool deterministic; /* computed in the way that cuBLASLt proposes first */
     bool any_order;     /* of what is added: last bits may differ each time */
+    bool by_row;
+    const float *scale_a, *scale_b; /* of the device; factors in FP8 alone */
     QmCudaEpilogue epilogue;
-    void *bias; /* of the type of d, as `pre` is */
+    void *bias; /* of the type of d, as `pre` is; bf16 for FP8 to f32 */
     void *pre;
     int64_t pre_step;
     void *workspace;

@@ -151,9 +151,9 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_SCALED_WEIGHT_GRAD:
       return product_workspace (architecture);
     case QM_OP_QUANTIZE:
-      /* The largest of groups of rows: of all their numbers, or of a column. */
-      return column_workspace (call->attributes.by_row ? first->shape[1] : 1,
-                               1);
+      return floats (qm_cuda_amax_layout (first->shape[0], first->shape[1],
+                                          call->attributes.by_row)
+                         .size);
     case QM_OP_LINEAR_WEIGHT_GRAD:
       return weight_grad_workspace (architecture, call);
     case QM_OP_GATED_LINEAR:

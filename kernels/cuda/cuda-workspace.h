@@ -71,6 +71,26 @@ qm_cuda_transposed_size (int64_t rows, int64_t out, int64_t in)
   return qm_cuda_transposed_rows (rows, columns) * columns;
 }
 
+/* The largest magnitudes of what is quantised: of all of it, or of every row
+ * and, from `columns` on, of every column. */
+typedef struct QmCudaAmaxLayout
+{
+  int64_t columns, size;
+} QmCudaAmaxLayout;
+
+static inline QmCudaAmaxLayout
+qm_cuda_amax_layout (int64_t rows, int64_t columns, bool by_row)
+{
+  QmCudaAmaxLayout layout = { 0, 1 };
+
+  if (by_row)
+    {
+      layout.columns = rows;
+      layout.size = rows + columns;
+    }
+  return layout;
+}
+
 /* What is multiplied for a gate, and not kept, is so many bytes at a time, or
  * QM_CUDA_GATED_ROWS rows where these are more: products of all rows would be
  * little faster. */

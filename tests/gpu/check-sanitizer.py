@@ -44,6 +44,7 @@ TESTS = (
     ('test-cuda-updates', ('--cases', '3')),
     ('test-cuda-products', ('--cases', '3')),
     ('test-cuda-scan', ('--small', '--cases', '4')),
+    ('test-cuda-scaled', ('--cases', '4')),
 )
 
 

@@ -447,10 +447,16 @@ test_limits (void)
   call.inputs[0].type = call.inputs[1].type = QM_TYPE_E5M2;
   CHECK_INT (taken (90, &call, "two factors"), QM_STATUS_UNSUPPORTED);
   call.inputs[0].type = QM_TYPE_E4M3;
-  call.inputs[0].shape[0] = 24;
+  call.inputs[0].shape[0] = 23;
+  call.outputs[0].shape[0] = 23;
+  CHECK_INT (taken (90, &call, ""), QM_OK);
+  CHECK_NEAR (qm_op_flops (&call), 2.0 * 23 * 48 * 64, 0);
+  call.inputs[1].shape[0] = 72;
+  CHECK_INT (taken (90, &call, "multiples of 16"), QM_STATUS_UNSUPPORTED);
+  call.inputs[1].shape[0] = 64;
+  call.inputs[0].shape[1] = call.inputs[1].shape[1] = 40;
   CHECK_INT (taken (90, &call, "multiples of 16"), QM_STATUS_UNSUPPORTED);
   CHECK_INT (qm_target_takes (&cpu, &call, NULL), QM_OK);
-  CHECK_NEAR (qm_op_flops (&call), 2.0 * 24 * 48 * 64, 0);
 }
 
 int
