@@ -50,7 +50,7 @@ is_same_way (const QmPlanOptions *a, const QmPlanOptions *b)
          && a->target.architecture == b->target.architecture
          && a->methods == b->methods && a->checkpoint == b->checkpoint
          && a->no_dropout == b->no_dropout && a->narrow == b->narrow
-         && a->loss_rows == b->loss_rows;
+         && a->foreign == b->foreign && a->loss_rows == b->loss_rows;
 }
 
 static bool

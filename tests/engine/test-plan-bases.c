@@ -73,6 +73,7 @@ static const QmPlanOptions asked[] = {
   { .micro_batch = 2, .loss_rows = QM_LOSS_ROWS_ALL },
   { .micro_batch = 2, .narrow = true },
   { .micro_batch = 2, .no_dropout = true },
+  { .micro_batch = 2, .foreign = true },
 };
 
 #define N_ASKED (sizeof asked / sizeof asked[0])
@@ -140,7 +141,7 @@ int
 main (void)
 {
   static const char *const names[] = { "pythia-160m", "vit-large",
-                                       "roberta-large" };
+                                       "roberta-large", "smollm3-3b" };
   QmCatalog *catalog;
 
   CHECK_INT (qm_catalog_load (getenv ("QM_TEST_DATA_DIR"), NULL, &catalog,
