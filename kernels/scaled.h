@@ -40,7 +40,7 @@
 #ifndef QM_KERNELS_SCALED_H
 #define QM_KERNELS_SCALED_H
 
-#include "kernels/tensor.h"
+#include "kernels/operators.h"
 
 #include <float.h>
 
@@ -48,6 +48,16 @@
  * tensor cores, which read 16 bytes at a time; rows of the first are of any
  * number. */
 #define QM_SCALED_MULTIPLE 16
+
+/* Whether a product has a scale for each row of its factors.  The one of a
+ * factor of a single row looks like that of all of it, so that the other tells.
+ */
+static inline bool
+qm_scaled_by_row (const QmOpCall *call)
+{
+  return qm_tensor_elements (&call->inputs[2]) > 1
+         || qm_tensor_elements (&call->inputs[3]) > 1;
+}
 
 /* The largest number of a type of FP8. */
 static inline float

@@ -113,7 +113,7 @@ scaled_is_taken (int architecture, const QmOpCall *call, QmError *error)
 
   if (!qm_cuda_multiplies (architecture, a->type, false))
     why = "no GPU of compute capability below 8.9 multiplies in FP8";
-  else if (architecture / 10 != 9 && qm_tensor_elements (&call->inputs[2]) > 1)
+  else if (architecture / 10 != 9 && qm_scaled_by_row (call))
     why = "only GPUs of compute capability 9.0 have a scale for each row";
   else if (a->type == QM_TYPE_E5M2 && b->type == QM_TYPE_E5M2)
     why = "no GPU has kernels for two factors in E5M2";
