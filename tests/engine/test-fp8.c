@@ -141,6 +141,51 @@ check_types (const QmPlan *plan)
     }
 }
 
+/* Each operand has a row of the history, which all that quantise it read, and
+ * the first of them notes in the place of that row. */
+#define MOST_OPERANDS 64
+
+static void
+check_history (const QmPlan *plan)
+{
+  const QmGraph *graph = plan->graph;
+  QmValueId operands[MOST_OPERANDS]; /* by row */
+  int64_t rows = 0, known = 0;
+
+  for (int i = 0; i < MOST_OPERANDS; i++)
+    operands[i] = QM_NO_VALUE;
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    {
+      const QmNode *node = &graph->nodes[i];
+      int64_t row;
+
+      if (node->op == QM_OP_NOTE_AMAX)
+        rows = qm_graph_tensor (graph, node->inputs[0])->shape[0];
+      if (node->op != QM_OP_QUANTIZE)
+        continue;
+      CHECK (node->inputs[1] != QM_NO_VALUE);
+      if (node->inputs[1] == QM_NO_VALUE)
+        continue;
+      row = graph->values[node->inputs[1]].offset / QM_FP8_HISTORY;
+      CHECK_INT (graph->values[node->inputs[1]].offset % QM_FP8_HISTORY, 0);
+      CHECK (row < MOST_OPERANDS);
+      CHECK ((operands[row] == QM_NO_VALUE)
+             == (node->outputs[4] != QM_NO_VALUE));
+      if (node->outputs[4] != QM_NO_VALUE)
+        CHECK_INT (graph->values[node->outputs[4]].offset, row);
+      if (operands[row] == QM_NO_VALUE)
+        {
+          operands[row] = node->inputs[0];
+          known++;
+        }
+      for (int64_t j = 0; j < MOST_OPERANDS; j++)
+        if (operands[j] != QM_NO_VALUE)
+          CHECK ((j == row)
+                 == qm_graph_same_view (graph, operands[j], node->inputs[0]));
+    }
+  CHECK_INT (known, rows);
+}
+
 /* Four layers of a block are in FP8, of OLMoE's those of attention alone, whose
  * experts and what chooses them are not; without fusion, products of one input
  * are apart. */
@@ -155,6 +200,8 @@ test_graph (int model, const QmFp8 *way, int layers)
   if (plan == NULL)
     return;
   check_types (plan);
+  if (way->amax == QM_FP8_AMAX_DELAYED)
+    check_history (plan);
   CHECK_INT (count (plan, QM_OP_SCALED_LINEAR, QM_PHASE_FORWARD), 2 * layers);
   CHECK_INT (count (plan, QM_OP_SCALED_LINEAR, QM_PHASE_BACKWARD), 2 * layers);
   CHECK_INT (count (plan, QM_OP_SCALED_WEIGHT_GRAD, -1), 2 * layers);
