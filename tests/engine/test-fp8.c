@@ -240,6 +240,34 @@ make_tokens (int32_t *ids, size_t n)
     }
 }
 
+/* Gives biases, which begin as 0, and all else of one row numbers of their own.
+ */
+static void
+move_biases (QmExecutor *executor, const QmGraph *graph)
+{
+  uint32_t seed = 11;
+
+  for (size_t i = 0; i < graph->n_parameters; i++)
+    {
+      const QmValueId value = graph->parameters[i].value;
+      const QmTensor *tensor = qm_graph_tensor (graph, value);
+      float numbers[256];
+
+      if (tensor->rank != 1)
+        continue;
+      CHECK (tensor->shape[0] <= 256);
+      CHECK_INT (qm_executor_read_floats (executor, value, numbers, NULL),
+                 QM_OK);
+      for (int64_t j = 0; j < tensor->shape[0]; j++)
+        {
+          seed = seed * 1664525 + 1013904223;
+          numbers[j] += (float) (seed >> 8) * 0x1p-24f - 0.5f;
+        }
+      CHECK_INT (qm_executor_write_floats (executor, value, numbers, NULL),
+                 QM_OK);
+    }
+}
+
 /* The gradients of a pass from the same weights and words; NULL: none. */
 static float *
 gradients_of (QmDevice *device, QmPlan *plan, size_t *n, float *loss)
@@ -262,6 +290,7 @@ gradients_of (QmDevice *device, QmPlan *plan, size_t *n, float *loss)
   make_tokens (ids, BATCH * LENGTH);
   all = calloc (*n, sizeof *all);
   CHECK_INT (qm_executor_initialise (executor, NULL), QM_OK);
+  move_biases (executor, plan->graph);
   CHECK_INT (qm_executor_write_ints (executor, plan->graph->ids, ids, &error),
              QM_OK);
   if (plan->graph->labels != plan->graph->ids)
