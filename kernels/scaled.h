@@ -46,7 +46,7 @@
 
 /* What columns of products in FP8 and of their factors are multiples of on
  * tensor cores, which read 16 bytes at a time; rows of the first are of any
- * number. */
+ * number.  From one row of the result to the next are so many bytes, too. */
 #define QM_SCALED_MULTIPLE 16
 
 /* Whether a product has a scale for each row of its factors.  The one of a

@@ -109,6 +109,7 @@ static QmStatus
 scaled_is_taken (int architecture, const QmOpCall *call, QmError *error)
 {
   const QmTensor *a = &call->inputs[0], *b = &call->inputs[1];
+  const QmTensor *y = &call->outputs[0];
   const char *why = NULL;
 
   if (!qm_cuda_multiplies (architecture, a->type, false))
@@ -120,6 +121,9 @@ scaled_is_taken (int architecture, const QmOpCall *call, QmError *error)
   else if (a->shape[1] % QM_SCALED_MULTIPLE != 0
            || b->shape[0] % QM_SCALED_MULTIPLE != 0)
     why = "GPUs have kernels for columns in multiples of 16 alone";
+  else if (y->stride[0] * (int64_t) qm_type_size (y->type) % QM_SCALED_MULTIPLE
+           != 0)
+    why = "GPUs have kernels for rows a multiple of 16 bytes apart alone";
   if (why == NULL)
     return QM_OK;
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0, "%s: %s",

@@ -5,6 +5,7 @@
  * nothing, and how the loss falls beside bf16's. */
 
 #include "engine/executor.h"
+#include "engine/passes.h"
 #include "engine/train.h"
 #include "engine/work.h"
 #include "kernels/scaled.h"
@@ -646,6 +647,78 @@ test_odd_tokens (QmDevice *device, const QmFp8 *way)
   qm_plan_free (exact);
 }
 
+/* Of layers of a bf16 graph, one of which is made padded to so many columns. */
+static int
+chosen_of_padded (int64_t more)
+{
+  const QmPlanOptions options = { .micro_batch = BATCH };
+  QmPlan *plan = planned (GPT2, QM_PRECISION_BF16, NULL, &options);
+  QmNode *padded = NULL;
+  int n;
+
+  if (plan == NULL)
+    return -1;
+  for (size_t i = 0; i < plan->graph->n_nodes && padded == NULL; i++)
+    {
+      QmNode *node = &plan->graph->nodes[i];
+      QmOpCall call;
+
+      qm_graph_call (plan->graph, node, &call);
+      if (node->op == QM_OP_LINEAR
+          && call.inputs[1].shape[0] > call.inputs[1].shape[1])
+        padded = node;
+    }
+  CHECK (padded != NULL);
+  if (padded != NULL)
+    padded->attributes.padded =
+        qm_graph_tensor (plan->graph, padded->inputs[1])->shape[0] + more;
+  CHECK_INT (qm_pass_fp8 (plan->graph, &ways[0], NULL), QM_OK);
+  n = count (plan, QM_OP_SCALED_LINEAR, QM_PHASE_FORWARD);
+  qm_plan_free (plan);
+  return n;
+}
+
+/* Layers that write a part of rows of another number of bytes stay as they are,
+ * and so do those with room behind their columns. */
+static void
+test_left (void)
+{
+  static const char mamba[] =
+      "{\"model_type\": \"mamba\", \"hidden_size\": 32,"
+      " \"num_hidden_layers\": 2, \"state_size\": %d, \"time_step_rank\": 16,"
+      " \"vocab_size\": 96, \"conv_kernel\": 4, \"expand\": 2}";
+  const QmPlanOptions options = { .micro_batch = BATCH,
+                                  .methods = QM_METHOD_ALL,
+                                  .target = { QM_DEVICE_CUDA, 90 } };
+  QmRecipe recipe = recipe_of (QM_PRECISION_FP8, &ways[0]);
+
+  check_case ("left");
+  for (int states = 2; states <= 8; states += 6)
+    {
+      QmModelConfig config = { 0 };
+      QmPlan *plan = NULL;
+      QmError error = { 0 };
+      char text[512];
+      int n = snprintf (text, sizeof text, mamba, states);
+
+      CHECK_INT (qm_model_config_parse (text, (size_t) n, "", &config, NULL),
+                 QM_OK);
+      CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, &error),
+                 QM_OK);
+      CHECK_STRING (error.message, "");
+      if (plan == NULL)
+        continue;
+      /* Steps of time are 16 of the columns that there are with the states'. */
+      CHECK_INT (count (plan, QM_OP_SCALED_LINEAR, QM_PHASE_FORWARD),
+                 2 * (states == 2 ? 3 : 4));
+      CHECK_INT (count (plan, QM_OP_SCALED_LINEAR, QM_PHASE_BACKWARD),
+                 2 * (states == 2 ? 2 : 4));
+      qm_plan_free (plan);
+    }
+  CHECK_INT (chosen_of_padded (0), 2 * 4);
+  CHECK_INT (chosen_of_padded (16), 2 * 4 - 1);
+}
+
 /* Activations, half of which are half as large; and times, which nobody knows.
  */
 static void
@@ -706,6 +779,7 @@ main (void)
       test_gradients (device, i, QM_METHOD_ALL);
     }
   test_refused ();
+  test_left ();
   test_memory ();
   test_curve (device, full != NULL && full[0] == '1' ? MOST_STEPS : 100);
   qm_device_close (device);

@@ -472,6 +472,11 @@ test_limits (void)
   call.outputs[0].shape[0] = 23;
   CHECK_INT (taken (90, &call, ""), QM_OK);
   CHECK_NEAR (qm_op_flops (&call), 2.0 * 23 * 48 * 64, 0);
+  call.outputs[0].stride[0] = 72;
+  CHECK_INT (taken (90, &call, ""), QM_OK);
+  call.outputs[0].stride[0] = 68;
+  CHECK_INT (taken (90, &call, "16 bytes apart"), QM_STATUS_UNSUPPORTED);
+  call.outputs[0].stride[0] = 64;
   call.inputs[1].shape[0] = 72;
   CHECK_INT (taken (90, &call, "multiples of 16"), QM_STATUS_UNSUPPORTED);
   call.inputs[1].shape[0] = 64;
