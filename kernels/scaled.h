@@ -32,10 +32,14 @@
  * QM_OP_SCALED_LINEAR, y = (sa sb) (a b') + bias, and QM_OP_SCALED_WEIGHT_GRAD,
  * dw += (sa sb) (a b').  Both factors lie by rows of what is summed, as tensor
  * cores want them; each is in either type.  sa and sb are one number each, or
- * both one for each row of their factor.  Sums are in fp32; one is rounded
- * once. So, with dy in FP8, is the gradient of the input the first of a = dy, b
- * = the transpose of the weights, and the gradient of the weights the second of
- * a = the transpose of dy, b = that of x. */
+ * both one for each row of their factor.  Sums are in fp32, and a result is
+ * rounded once, on a CPU.  Tensor cores of Hopper add 32 products and what
+ * there was with about 13 bits below the largest of them, and every 128 in
+ * fp32; and a bias that the product cannot take is added to what was rounded to
+ * the type of y, which is then rounded once more.  So, with dy in FP8, is the
+ * gradient of the input the first of a = dy, b = the transpose of the weights,
+ * and the gradient of the weights the second of a = the transpose of dy, b =
+ * that of x. */
 
 #ifndef QM_KERNELS_SCALED_H
 #define QM_KERNELS_SCALED_H
