@@ -5,12 +5,16 @@ memcheck: `check` of the golden models in every precision and setting, and `run
 --validate 1` of tiny configurations; racecheck, synccheck and initcheck: the
 kernels' own tests, few cases of each.  Needs no PyTorch.  Prints a line for
 each run; what a failed one said is in a file of the folder --logs.
+
+cuBLASLt's products in FP8 (nvjet_...) have races of their own by racecheck, which
+knows of them and not of what orders them; those are counted, not failed.
 """
 
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -78,6 +82,19 @@ def checks(options, folder):
             yield f'{name} {words[-1]}', tool, (program, *words)
 
 
+def library_races(text):
+    """How many races there are, all of which are in kernels of cuBLASLt and
+    nothing else was found; else 0."""
+    places = re.findall(r'(?:Read|Write) access at (\w+)', text)
+    failed = re.search(r'^\d+ passed, (\d+) failed$', text, re.M)
+    if (not places or not failed or failed.group(1) != '0'
+            or any(not place.startswith('nvjet_') for place in places)
+            or len(re.findall('Error: ', text))
+            != len(re.findall('Error: Race reported', text))):
+        return 0
+    return len(places) // 2
+
+
 def run(name, tool, command, options):
     """(line, status): 0 where it is clean, UNSUPPORTED where the device has no
     kernels for the family."""
@@ -97,9 +114,13 @@ def run(name, tool, command, options):
              if 'SUMMARY' in line or 'Error:' in line]
     if status == UNSUPPORTED:
         return f'-      {tool:9} {name}: not supported', status
+    races = library_races(text) if tool == 'racecheck' and status == 99 else 0
+    if races > 0:
+        status = 0
     line = (f'{"ok    " if status == 0 else "FAILED"} {tool:9} {name}: '
             f'{found[-1].lstrip("= ") if found else "no summary"}, '
-            f'{time.monotonic() - begin:.0f} s')
+            f'{time.monotonic() - begin:.0f} s'
+            + (f', {races} in cuBLASLt' if races > 0 else ''))
     if status != 0:
         log = pathlib.Path(options.logs) / f'{tool}-{name}.log'.replace(' ', '-')
         log.write_text(text)
