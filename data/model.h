@@ -126,7 +126,7 @@ typedef enum QmFp8Gradients
 
 /* Why nothing is predicted of a recipe in FP8, as qm-bench says, too. */
 #define QM_PREDICT_NO_FP8 \
-  "how fast products in FP8 are is not known: none was measured yet"
+  "how fast products in FP8 are is not known: too few were measured"
 
 typedef struct QmFp8
 {

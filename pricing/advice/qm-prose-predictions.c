@@ -369,10 +369,11 @@ note_unpredicted (GStrvBuilder *builder, const QmAdvice *advice)
                                    names->str));
   if (qm_advice_lacks_fp8 (advice))
     qm_prose_add (builder,
-                  g_strdup (_ ("How fast products in FP8 are is not known, "
-                               "since none was measured yet: trainings in FP8 "
-                               "are not predicted, and GPUs that none was "
-                               "measured on take no part.")));
+                  g_strdup (
+                      _ ("How fast products in FP8 are is not known, since "
+                         "too few were measured: trainings in FP8 are "
+                         "not predicted, and GPUs that none was measured "
+                         "on take no part.")));
 }
 
 void
