@@ -135,11 +135,11 @@ is_padded (const Fp8Pass *p, const QmNode *node)
 static bool
 is_written_whole (const Fp8Pass *p, const QmNode *node)
 {
-  const QmTensor *result = tensor_of (p, node->outputs[0]);
+  const QmValue *result = &p->graph->values[node->outputs[0]];
+  const int64_t size = (int64_t) qm_type_size (result->tensor.type);
 
-  return result->stride[0] * (int64_t) qm_type_size (result->type)
-             % QM_SCALED_MULTIPLE
-         == 0;
+  return result->tensor.stride[0] * size % QM_SCALED_MULTIPLE == 0
+         && result->offset * size % QM_SCALED_MULTIPLE == 0;
 }
 
 static bool

@@ -647,9 +647,10 @@ test_odd_tokens (QmDevice *device, const QmFp8 *way)
   qm_plan_free (exact);
 }
 
-/* Of layers of a bf16 graph, one of which is made padded to so many columns. */
+/* Of layers of a bf16 graph, one of which is made padded to so many columns
+ * more than it has, and its result to begin at that element of something. */
 static int
-chosen_of_padded (int64_t more)
+chosen_of_changed (int64_t more, int64_t offset)
 {
   const QmPlanOptions options = { .micro_batch = BATCH };
   QmPlan *plan = planned (GPT2, QM_PRECISION_BF16, NULL, &options);
@@ -670,8 +671,11 @@ chosen_of_padded (int64_t more)
     }
   CHECK (padded != NULL);
   if (padded != NULL)
-    padded->attributes.padded =
-        qm_graph_tensor (plan->graph, padded->inputs[1])->shape[0] + more;
+    {
+      padded->attributes.padded =
+          qm_graph_tensor (plan->graph, padded->inputs[1])->shape[0] + more;
+      plan->graph->values[padded->outputs[0]].offset = offset;
+    }
   CHECK_INT (qm_pass_fp8 (plan->graph, &ways[0], NULL), QM_OK);
   n = count (plan, QM_OP_SCALED_LINEAR, QM_PHASE_FORWARD);
   qm_plan_free (plan);
@@ -715,8 +719,9 @@ test_left (void)
                  2 * (states == 2 ? 2 : 4));
       qm_plan_free (plan);
     }
-  CHECK_INT (chosen_of_padded (0), 2 * 4);
-  CHECK_INT (chosen_of_padded (16), 2 * 4 - 1);
+  CHECK_INT (chosen_of_changed (0, 8), 2 * 4);
+  CHECK_INT (chosen_of_changed (16, 0), 2 * 4 - 1);
+  CHECK_INT (chosen_of_changed (0, 4), 2 * 4 - 1);
 }
 
 /* Activations, half of which are half as large; and times, which nobody knows.
