@@ -2,6 +2,8 @@
 
 #include "engine/work.h"
 
+#include "data/training-rates.h"
+
 #include <math.h>
 #include <stdlib.h>
 
