@@ -292,7 +292,9 @@ typedef enum QmAside
  * QM_SETTINGS_OPTIMAL.  They are infeasible where every result is, for
  * QM_SETTINGS_OPTIMAL only if activation checkpointing was among what was
  * tried.  Results of the user's directory replace the shipped ones of the same
- * model, GPU type, number, settings and engine. */
+ * model, GPU type, number, settings and engine, feasible or not; and what they
+ * say that fits on GPUs that were held back takes away that it does not, where
+ * that was shipped, though it is no time of theirs and stands aside. */
 typedef struct QmMeasurement
 {
   const QmModel *model;
