@@ -824,7 +824,7 @@ class Search(unittest.TestCase):
             '1MiB', '--results', self.results, '--json'])
         self.assertEqual(result.returncode, 0, result.stderr)
         models = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual(len(models), 27)
+        self.assertEqual(len(models), 28)
         for model in models:
             self.assertIsNone(model['best'])
             self.assertEqual(len(model['configurations']), 13)
