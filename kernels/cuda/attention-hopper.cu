@@ -6,11 +6,23 @@
 #include "kernels/cuda/attention-hopper-backward.cuh"
 #include "kernels/cuda/attention-hopper-forward.cuh"
 #include "kernels/cuda/attention-hopper-split.cuh"
+#include "kernels/cuda/attention-hopper-whole-forward.cuh"
 #include "kernels/cuda/attention-hopper-whole.cuh"
 #include "kernels/cuda/attention-map.cuh"
 
 namespace qm_attention
 {
+
+template <class T, int D>
+cudaError_t
+launch_hopper_forward (const Params &p, cudaStream_t stream)
+{
+  if constexpr (D == 64 || D == 80)
+    if (fits_hopper_whole_forward (p))
+      return launch_hopper_whole_forward<T, D> (p, stream);
+  return p.threshold ? launch_hopper_forward<T, D, true> (p, stream)
+                     : launch_hopper_forward<T, D, false> (p, stream);
+}
 
 template <class T, int D>
 cudaError_t
