@@ -518,7 +518,7 @@ random_case (
       c.a.window = windows[random_int (state, 8)];
       c.a.causal = !random_int (state, 4);
       c.a.dropout = random_int (state, 6) ? 0.0f : 0.1f;
-      c.a.batch = small || random_int (state, 4) ? 2 : 60;
+      c.a.batch = small || random_int (state, 4) ? 2 : 16;
     }
   c.layout = (HostLayout) random_int (state, LAYOUT_COUNT);
   c.seed = random_bits (state);
