@@ -6,7 +6,8 @@
  * ring, each once; two warpgroups have a block each in turn, and multiply as
  * attention-hopper-whole.cuh says: first its columns, then its rows, each with
  * the block before, the block itself and the one behind.  So nothing is handed
- * from one warpgroup to the other, and no sum of dQ is in memory. */
+ * from one warpgroup to the other, and no sum of dQ is in memory.  Two more
+ * warps sum the rows of O * dO, as blocks come in. */
 
 #ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_BAND_CUH
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_BAND_CUH
@@ -22,10 +23,10 @@ constexpr int BAND_BLOCK = 64, BAND_MET = 3;
 struct HopperBandParams
 {
   Params p;
-  int blocks;                            /* of a head */
-  int pairs;                             /* of these, the last perhaps of one */
-  int total;                             /* pairs of all heads */
-  CUtensorMap q, k, v, dout, dq, dk, dv; /* a block at a time */
+  int blocks; /* of a head */
+  int pairs;  /* of these, the last perhaps of one */
+  int total;  /* pairs of all heads */
+  CUtensorMap q, k, v, o, dout, dq, dk, dv; /* a block at a time */
 };
 
 template <int D> struct alignas (1024) HopperBandShared
@@ -36,8 +37,11 @@ template <int D> struct alignas (1024) HopperBandShared
   uint16_t q[STAGES][BAND_BLOCK * D], dout[STAGES][BAND_BLOCK * D];
   uint16_t k[STAGES][BAND_BLOCK * D], v[STAGES][BAND_BLOCK * D];
   uint16_t out[2][BAND_BLOCK * D]; /* of either warpgroup, on its way */
+  uint16_t o[BAND_BLOCK * D];      /* until its rows are summed */
   float lse[STAGES][BAND_BLOCK], delta[STAGES][BAND_BLOCK];
   uint64_t full[STAGES], empty[STAGES];
+  uint64_t sums_full[STAGES]; /* lse and delta */
+  uint64_t o_full, o_empty;
 };
 
 /* Pairs of one head that a block takes one after the other. */
@@ -69,37 +73,112 @@ band_start (const HopperBandParams &h, int block)
   return (int) ((int64_t) h.total * block / gridDim.x);
 }
 
-template <int D>
+/* Calls `with (block, bh)` for all blocks that this block of threads fetches.
+ */
+template <class Function>
 __device__ __forceinline__ void
-band_producer (const HopperBandParams &h, HopperBandShared<D> &s)
+for_band_blocks (const HopperBandParams &h, const Function &with)
 {
-  constexpr int SUMS = BAND_BLOCK * 4;
   const int stop = band_start (h, blockIdx.x + 1);
-  Ring<HopperBandShared<D>::STAGES> ring;
 
   for (int i = band_start (h, blockIdx.x); i < stop;)
     {
       const BandRun r = BandRun::at (h, i, stop);
-      const int head = r.bh % h.p.heads, batch = r.bh / h.p.heads;
 
+#pragma unroll 1
       for (int b = r.first; b <= r.last; b++)
-        {
-          const int n = ring.index, row = b * BAND_BLOCK;
-          const int64_t at = (int64_t) r.bh * h.p.padded_seq + row;
-          uint64_t *full = &s.full[n];
-
-          barrier_wait (&s.empty[n], ring.parity ^ 1);
-          barrier_expect (full, 4 * BAND_BLOCK * D * 2 + 2 * SUMS);
-          load_box (s.k[n], &h.k, full, 0, row, head, batch);
-          load_box (s.v[n], &h.v, full, 0, row, head, batch);
-          load_box (s.q[n], &h.q, full, 0, row, head, batch);
-          load_box (s.dout[n], &h.dout, full, 0, row, head, batch);
-          load_bytes (s.lse[n], h.p.lse_log2 + at, SUMS, full);
-          load_bytes (s.delta[n], h.p.delta + at, SUMS, full);
-          ring.advance ();
-        }
+        with (b, r.bh);
       i += r.end - r.pair;
     }
+}
+
+template <int D>
+__device__ __forceinline__ void
+band_producer (const HopperBandParams &h, HopperBandShared<D> &s)
+{
+  Ring<HopperBandShared<D>::STAGES> ring;
+
+  for_band_blocks (h, [&] (int b, int bh) {
+    const int n = ring.index, row = b * BAND_BLOCK;
+    const int head = bh % h.p.heads, batch = bh / h.p.heads;
+    uint64_t *full = &s.full[n];
+
+    barrier_wait (&s.empty[n], ring.parity ^ 1);
+    barrier_expect (full, 4 * BAND_BLOCK * D * 2);
+    load_box (s.dout[n], &h.dout, full, 0, row, head, batch);
+    load_box (s.k[n], &h.k, full, 0, row, head, batch);
+    load_box (s.v[n], &h.v, full, 0, row, head, batch);
+    load_box (s.q[n], &h.q, full, 0, row, head, batch);
+    ring.advance ();
+  });
+}
+
+template <int D>
+__device__ __forceinline__ void
+band_o_producer (const HopperBandParams &h, HopperBandShared<D> &s)
+{
+  int parity = 1;
+
+  for_band_blocks (h, [&] (int b, int bh) {
+    barrier_wait (&s.o_empty, parity);
+    barrier_expect (&s.o_full, BAND_BLOCK * D * 2);
+    load_box (s.o, &h.o, &s.o_full, 0, b * BAND_BLOCK, bh % h.p.heads,
+              bh / h.p.heads);
+    parity ^= 1;
+  });
+}
+
+/* One of two warps: lse and delta of half of the rows of each block. */
+template <class T, int D>
+__device__ __forceinline__ void
+band_sums (const HopperBandParams &h,
+           HopperBandShared<D> &s,
+           int half,
+           int lane)
+{
+  constexpr int ROWS = BAND_BLOCK / 2, LANES = D / 8;
+  Ring<HopperBandShared<D>::STAGES> ring;
+  int parity = 0;
+
+  static_assert (ROWS == 32, "a lane has the lse of a row");
+  for_band_blocks (h, [&] (int b, int bh) {
+    const int n = ring.index, row = b * BAND_BLOCK + half * ROWS + lane;
+    /* an infinite lse makes P zero in the rows past the end */
+    const float lse = row < h.p.seq
+                          ? h.p.lse[(int64_t) bh * h.p.seq + row] * LOG2E
+                          : INFINITY;
+
+    barrier_wait (&s.o_full, parity);
+    barrier_wait (&s.full[n], ring.parity);
+    s.lse[n][half * ROWS + lane] = lse;
+#pragma unroll 1
+    for (int i = 0; i < ROWS * LANES / 32; i++)
+      {
+        const int r = half * ROWS + i * (32 / LANES) + lane / LANES;
+        const uint32_t at = r * Chunk<D>::BYTES + (lane % LANES ^ r % 8) * 16;
+        uint32_t x[4], y[4];
+        float sum = 0;
+
+        load_shared4 (x, shared_u32 (s.o) + at);
+        load_shared4 (y, shared_u32 (s.dout[n]) + at);
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+          {
+            const float2 a = unpack2<T> (x[w]), c = unpack2<T> (y[w]);
+
+            sum += a.x * c.x + a.y * c.y;
+          }
+#pragma unroll
+        for (int m = LANES / 2; m > 0; m /= 2)
+          sum += __shfl_xor_sync (0xffffffffu, sum, m);
+        if (lane % LANES == 0)
+          s.delta[n][r] = sum;
+      }
+    warp_arrive (&s.o_empty, lane);
+    warp_arrive (&s.sums_full[n], lane);
+    parity ^= 1;
+    ring.advance ();
+  });
 }
 
 template <class T, int D> struct BandConsumer
@@ -117,8 +196,8 @@ template <class T, int D> struct BandConsumer
   WholeScores<BAND_BLOCK> block;
   bool hides;             /* a block something of itself */
   float lse[2], delta[2]; /* of this thread's rows */
-  int seen[2],
-      unseen[2]; /* what its rows, or columns, see: from here to there */
+  /* what its rows, or columns, see: from here, to there */
+  int seen[2], unseen[2];
 
   __device__ __forceinline__
   BandConsumer (const HopperBandParams &h, HopperBandShared<D> &s)
@@ -135,6 +214,7 @@ template <class T, int D> struct BandConsumer
     const int n = count + i - run.first;
 
     barrier_wait (&s.full[n % STAGES], n / STAGES % 2);
+    barrier_wait (&s.sums_full[n % STAGES], n / STAGES % 2);
     return n % STAGES;
   }
 
@@ -417,7 +497,7 @@ template <class T, int D>
 __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
     hopper_band_backward (const __grid_constant__ HopperBandParams h)
 {
-  constexpr int REGISTERS = 240; /* of a thread that multiplies */
+  constexpr int REGISTERS = 232; /* of a thread that multiplies */
   extern __shared__ char raw[];
   auto &s = *reinterpret_cast<HopperBandShared<D> *> (
       (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
@@ -427,12 +507,16 @@ __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
       prefetch_map (&h.q);
       prefetch_map (&h.k);
       prefetch_map (&h.v);
+      prefetch_map (&h.o);
       prefetch_map (&h.dout);
       for (int i = 0; i < HopperBandShared<D>::STAGES; i++)
         {
           barrier_init (&s.full[i], 1);
           barrier_init (&s.empty[i], 8);
+          barrier_init (&s.sums_full[i], 2);
         }
+      barrier_init (&s.o_full, 1);
+      barrier_init (&s.o_empty, 2);
       barrier_init_fence ();
     }
   __syncthreads ();
@@ -442,6 +526,10 @@ __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
       give_registers<504 - 2 * REGISTERS> ();
       if (threadIdx.x == 0)
         band_producer<D> (h, s);
+      else if (threadIdx.x == 32)
+        band_o_producer<D> (h, s);
+      else if (threadIdx.x >= 64)
+        band_sums<T, D> (h, s, threadIdx.x / 32 - 2, threadIdx.x % 32);
     }
   else
     {
@@ -470,12 +558,12 @@ launch_hopper_band (const Params &p, cudaStream_t stream)
   {
     CUtensorMap *map;
     const QmAttentionTensor *tensor;
-  } maps[] = { { &h.q, &p.q },       { &h.k, &p.k },   { &h.v, &p.v },
-               { &h.dout, &p.dout }, { &h.dq, &p.dq }, { &h.dk, &p.dk },
-               { &h.dv, &p.dv } };
+  } maps[] = { { &h.q, &p.q },   { &h.k, &p.k },       { &h.v, &p.v },
+               { &h.o, &p.o },   { &h.dout, &p.dout }, { &h.dq, &p.dq },
+               { &h.dk, &p.dk }, { &h.dv, &p.dv } };
   cudaError_t status;
 
-  static_assert (Chunk<D>::COUNT == 1, "a box has whole rows");
+  static_assert (Chunk<D>::COUNT == 1 && D == 64, "a box has whole rows");
   static_assert (SHARED <= 232448, "shared memory");
   h.p = p;
   h.blocks = (p.seq + BAND_BLOCK - 1) / BAND_BLOCK;
@@ -491,8 +579,6 @@ launch_hopper_band (const Params &p, cudaStream_t stream)
   status =
       cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                             SHARED);
-  if (status == cudaSuccess)
-    status = launch_row_sums<T, D, false> (p, stream);
   if (status != cudaSuccess)
     return status;
   kernel<<<min (h.total, p.sm_count), 3 * WARPGROUP, SHARED, stream>>> (h);
