@@ -155,7 +155,8 @@ band_sums (const HopperBandParams &h,
     for (int i = 0; i < ROWS * LANES / 32; i++)
       {
         const int r = half * ROWS + i * (32 / LANES) + lane / LANES;
-        const uint32_t at = r * Chunk<D>::BYTES + (lane % LANES ^ r % 8) * 16;
+        /* in any order along the row: both are swizzled alike */
+        const uint32_t at = r * Chunk<D>::BYTES + lane % LANES * 16;
         uint32_t x[4], y[4];
         float sum = 0;
 
