@@ -30,9 +30,10 @@
  *
  * "precision" is "fp32", "fp16", "bf16" or "fp8"; the last may have these,
  * which are "tensor" or "row", "current" or "delayed", "e5m2" or "e4m3".
- * Without, they are what torchao's recipes "tensorwise" and "rowwise" do: one
- * scale for a tensor, of its own largest magnitude, and gradients in E5M2, with
- * scales of rows in E4M3:
+ * Without, there is one scale for a tensor, of its own largest magnitude, and
+ * gradients are in E5M2, with scales of rows in E4M3, as torchao's recipes
+ * "tensorwise" and "rowwise" choose (engine/README.md says what they do
+ * otherwise):
  *
  *                 "fp8_scales": "tensor", "fp8_amax": "current",
  *                 "fp8_gradients": "e5m2"
@@ -96,7 +97,7 @@ typedef enum QmPrecision
 #define QM_N_PRECISIONS 4
 
 /* What has a scale of its own in FP8: a tensor (Micikevicius et al. 2022, arXiv
- * 2209.05433), or each row of what is summed, as "rowwise" of torchao. */
+ * 2209.05433), or each row of what is summed, as in torchao's "rowwise". */
 typedef enum QmFp8Scales
 {
   QM_FP8_SCALES_TENSOR,
@@ -122,6 +123,10 @@ typedef enum QmFp8Gradients
 /* Passes whose largest magnitudes are kept: DelayedScaling's amax_history_len
  * by default, of which its amax_compute_algo takes the largest. */
 #define QM_FP8_HISTORY 1024
+
+/* Why nothing is predicted of a recipe in FP8, as qm-bench says, too. */
+#define QM_PREDICT_NO_FP8 \
+  "how fast products in FP8 are is not known: too few were measured"
 
 typedef struct QmFp8
 {

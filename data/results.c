@@ -350,6 +350,10 @@ read_fp8 (Line *line)
   r->fp8_amax = amax[read_required_word (object, "fp8_amax", amax, 2)];
   r->fp8_gradients =
       gradients[read_required_word (object, "fp8_gradients", gradients, 2)];
+  if (strcmp (r->fp8_scales, "row") == 0
+      && strcmp (r->fp8_amax, "delayed") == 0)
+    qm_json_fail (object, "fp8_amax", QM_STATUS_INVALID,
+                  "is not delayed where each row has a scale");
 }
 
 /* Older lines are without. */
@@ -449,6 +453,9 @@ read_times (Line *line)
   r->update = read_within (object, "update", "mean_s");
   r->tflops = qm_json_number_or (object, "model_tflops", 0, MOST_TIME, NAN);
   r->mfu = qm_json_number_or (object, "mfu", 0, MOST_TIME, NAN);
+  /* A part of which peak is not defined where only some of it is in FP8. */
+  if (strcmp (r->precision, "fp8") == 0)
+    r->mfu = NAN;
   r->watts = read_within (object, "energy", "watts");
   r->training_kwh = read_within (object, "energy", "training_kwh");
 }

@@ -119,6 +119,29 @@ can_be_split (const Fp8Pass *p, const QmNode *node)
     }
 }
 
+/* What was padded for kernels in 16 bits is left to these. */
+static bool
+is_padded (const Fp8Pass *p, const QmNode *node)
+{
+  const QmTensor *dy = tensor_of (p, node->inputs[0]);
+  const QmTensor *w = tensor_of (p, node->inputs[1]);
+
+  return node->attributes.padded
+         > (node->op == QM_OP_LINEAR ? w->shape[0] : dy->shape[1]);
+}
+
+/* Tensor cores write 16 bytes at a time, too: a part of the columns of
+ * something else may not allow for that. */
+static bool
+is_written_whole (const Fp8Pass *p, const QmNode *node)
+{
+  const QmValue *result = &p->graph->values[node->outputs[0]];
+  const int64_t size = (int64_t) qm_type_size (result->tensor.type);
+
+  return result->tensor.stride[0] * size % QM_SCALED_MULTIPLE == 0
+         && result->offset * size % QM_SCALED_MULTIPLE == 0;
+}
+
 static bool
 is_chosen (const Fp8Pass *p, const QmNode *node)
 {
@@ -139,7 +162,7 @@ is_chosen (const Fp8Pass *p, const QmNode *node)
     }
   /* The weights of a gradient have the sizes of its factors. */
   return weight != QM_NO_VALUE && is_of_block (p, weight) && are_taken (p, node)
-         && node->attributes.padded <= tensor_of (p, in[0])->shape[1]
+         && !is_padded (p, node) && is_written_whole (p, node)
          && can_be_split (p, node);
 }
 

@@ -99,6 +99,8 @@ read_trained_model (const QmTrainingRate *rate,
   recipe->image_size = rate->image;
   recipe->batch_size = (rate->batch + rate->gpus - 1) / rate->gpus;
   recipe->precision = rate->precision;
+  if (recipe->precision != QM_PRECISION_FP8)
+    recipe->fp8 = (QmFp8){ 0 };
   return status == QM_OK
              ? qm_model_apply_recipe (config, recipe, "rates", error)
              : status;

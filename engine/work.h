@@ -86,13 +86,9 @@ typedef struct QmWork
   double update_down, update_up; /* and an update */
 } QmWork;
 
-/* Why nothing is predicted of a recipe in FP8, as whoever is asked says. */
-#define QM_PREDICT_NO_FP8 \
-  "how fast products in FP8 are is not known: none was measured yet"
-
 /* Takes it from a plan, which is not needed any more then.  *work is to be
  * freed with qm_work_free(), NULL on failure.  QM_STATUS_UNSUPPORTED for one in
- * FP8, with these words: no product in it has a time. */
+ * FP8, with QM_PREDICT_NO_FP8: no product in it has a time. */
 QmStatus qm_work_new (const QmPlan *plan, QmWork **work, QmError *error);
 
 void qm_work_free (QmWork *work);

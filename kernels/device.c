@@ -464,14 +464,14 @@ qm_op_run (QmDevice *device,
 {
   QmStatus status = qm_op_check (call, error);
 
+  /* What no kernel takes is refused for that, whatever its workspace. */
+  if (status == QM_OK)
+    status = qm_target_takes (&device->info.target, call, error);
   if (status != QM_OK)
     return status;
   if (call->workspace_bytes < qm_op_workspace (&device->info.target, call))
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "%s: the workspace of %zu bytes is too small",
                          qm_op_name (call->op), call->workspace_bytes);
-  status = qm_target_takes (&device->info.target, call, error);
-  if (status != QM_OK)
-    return status;
   return device->backend->run (device, stream, call, error);
 }

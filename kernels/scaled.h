@@ -32,22 +32,36 @@
  * QM_OP_SCALED_LINEAR, y = (sa sb) (a b') + bias, and QM_OP_SCALED_WEIGHT_GRAD,
  * dw += (sa sb) (a b').  Both factors lie by rows of what is summed, as tensor
  * cores want them; each is in either type.  sa and sb are one number each, or
- * both one for each row of their factor.  Sums are in fp32; one is rounded
- * once. So, with dy in FP8, is the gradient of the input the first of a = dy, b
- * = the transpose of the weights, and the gradient of the weights the second of
- * a = the transpose of dy, b = that of x. */
+ * both one for each row of their factor.  Sums are in fp32, and a result is
+ * rounded once, on a CPU.  Tensor cores of Hopper add 32 products and what
+ * there was with about 13 bits below the largest of them, and every 128 in
+ * fp32; and a bias that the product cannot take is added to what was rounded to
+ * the type of y, which is then rounded once more.  So, with dy in FP8, is the
+ * gradient of the input the first of a = dy, b = the transpose of the weights,
+ * and the gradient of the weights the second of a = the transpose of dy, b =
+ * that of x. */
 
 #ifndef QM_KERNELS_SCALED_H
 #define QM_KERNELS_SCALED_H
 
-#include "kernels/tensor.h"
+#include "kernels/operators.h"
 
 #include <float.h>
 
 /* What columns of products in FP8 and of their factors are multiples of on
  * tensor cores, which read 16 bytes at a time; rows of the first are of any
- * number. */
+ * number.  From one row of the result to the next are so many bytes, too. */
 #define QM_SCALED_MULTIPLE 16
+
+/* Whether a product has a scale for each row of its factors.  The one of a
+ * factor of a single row looks like that of all of it, so that the other tells.
+ */
+static inline bool
+qm_scaled_by_row (const QmOpCall *call)
+{
+  return qm_tensor_elements (&call->inputs[2]) > 1
+         || qm_tensor_elements (&call->inputs[3]) > 1;
+}
 
 /* The largest number of a type of FP8. */
 static inline float

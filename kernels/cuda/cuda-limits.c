@@ -109,17 +109,21 @@ static QmStatus
 scaled_is_taken (int architecture, const QmOpCall *call, QmError *error)
 {
   const QmTensor *a = &call->inputs[0], *b = &call->inputs[1];
+  const QmTensor *y = &call->outputs[0];
   const char *why = NULL;
 
   if (!qm_cuda_multiplies (architecture, a->type, false))
     why = "no GPU of compute capability below 8.9 multiplies in FP8";
-  else if (architecture / 10 != 9 && qm_tensor_elements (&call->inputs[2]) > 1)
+  else if (architecture / 10 != 9 && qm_scaled_by_row (call))
     why = "only GPUs of compute capability 9.0 have a scale for each row";
   else if (a->type == QM_TYPE_E5M2 && b->type == QM_TYPE_E5M2)
     why = "no GPU has kernels for two factors in E5M2";
   else if (a->shape[1] % QM_SCALED_MULTIPLE != 0
            || b->shape[0] % QM_SCALED_MULTIPLE != 0)
     why = "GPUs have kernels for columns in multiples of 16 alone";
+  else if (y->stride[0] * (int64_t) qm_type_size (y->type) % QM_SCALED_MULTIPLE
+           != 0)
+    why = "GPUs have kernels for rows a multiple of 16 bytes apart alone";
   if (why == NULL)
     return QM_OK;
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0, "%s: %s",

@@ -311,7 +311,7 @@ set_epilogue (Entry *entry)
   return code;
 }
 
-/* Sums of products in FP8 are added up in fp32: tensor cores of Hopper keep
+/* Sums of 128 products in FP8 are added up in fp32: tensor cores of Hopper keep
  * fewer bits by themselves. */
 static cublasStatus_t
 set_scales (Entry *entry)

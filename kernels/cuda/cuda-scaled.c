@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/cuda-limits.h"
 #include "kernels/cuda/cuda-products.h"
+#include "kernels/scaled.h"
 
 static QmCudaMatrix
 dense_or_gaps (const QmTensor *tensor)
@@ -31,7 +32,7 @@ scaled_product (const QmOpCall *call)
     .batch = 1,
     .alpha = 1,
     .deterministic = call->attributes.deterministic,
-    .by_row = qm_tensor_elements (&in[2]) > 1,
+    .by_row = qm_scaled_by_row (call),
     .scale_a = in[2].data,
     .scale_b = in[3].data,
     .workspace = call->workspace,

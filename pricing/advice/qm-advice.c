@@ -26,6 +26,7 @@ struct _QmAdvice
   GPtrArray *without_rate; /* const QmPrice* of the catalog */
   GPtrArray *left_out;     /* const QmMeasurement* */
   GPtrArray *unpredicted;  /* const QmGpu* */
+  GPtrArray *unpredicted8; /* the same, for FP8 */
   gboolean ownership;      /* costs are totals */
 };
 
@@ -154,6 +155,7 @@ qm_advice_new_for_candidates (const QmCandidate *candidates, guint n_candidates)
     g_array_append_vals (advice->candidates, candidates, n_candidates);
   advice->left_out = g_ptr_array_new ();
   advice->unpredicted = g_ptr_array_new ();
+  advice->unpredicted8 = g_ptr_array_new ();
   advice->purse = qm_purse_default ();
   advice->run_deadline = NAN;
   advice->order = g_array_new (FALSE, FALSE, sizeof (int));
@@ -176,6 +178,14 @@ has_candidate (const QmAdvice *advice, const QmGpu *gpu)
   return FALSE;
 }
 
+static void
+remove_candidates (const QmAdvice *advice, GPtrArray *gpus)
+{
+  for (guint i = gpus->len; i-- > 0;)
+    if (has_candidate (advice, g_ptr_array_index (gpus, i)))
+      g_ptr_array_remove_index (gpus, i);
+}
+
 /* The types that take no part since nobody can say anything of them. */
 static void
 find_unpredicted (QmAdvice *advice,
@@ -193,11 +203,11 @@ find_unpredicted (QmAdvice *advice,
 
       qm_predictions_add_unsupported (catalog, question,
                                       qm_catalog_model (catalog, id),
-                                      advice->unpredicted);
+                                      advice->unpredicted,
+                                      advice->unpredicted8);
     }
-  for (guint i = advice->unpredicted->len; i-- > 0;)
-    if (has_candidate (advice, g_ptr_array_index (advice->unpredicted, i)))
-      g_ptr_array_remove_index (advice->unpredicted, i);
+  remove_candidates (advice, advice->unpredicted);
+  remove_candidates (advice, advice->unpredicted8);
 }
 
 QmAdvice *
@@ -248,6 +258,7 @@ qm_advice_free (QmAdvice *advice)
   g_array_unref (advice->experiment_frontier);
   g_ptr_array_unref (advice->left_out);
   g_ptr_array_unref (advice->unpredicted);
+  g_ptr_array_unref (advice->unpredicted8);
   g_clear_pointer (&advice->predictions, g_ptr_array_unref);
   g_clear_pointer (&advice->run_times, g_array_unref);
   g_clear_pointer (&advice->host, qm_host_times_unref);
@@ -269,6 +280,14 @@ qm_advice_unpredicted (const QmAdvice *advice)
   g_return_val_if_fail (advice != NULL, NULL);
 
   return advice->unpredicted;
+}
+
+gboolean
+qm_advice_lacks_fp8 (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, FALSE);
+
+  return advice->unpredicted8->len > 0;
 }
 
 GPtrArray *

@@ -259,6 +259,10 @@ GPtrArray *qm_advice_prices_without_rate (const QmAdvice *advice);
  * (transfer none) */
 GPtrArray *qm_advice_unpredicted (const QmAdvice *advice);
 
+/* Whether some take no part since what is asked about is in FP8, of which
+ * nothing is predicted. */
+gboolean qm_advice_lacks_fp8 (const QmAdvice *advice);
+
 /* Training times (const QmMeasurement*) that would be candidates but for the
  * software that they were taken with: pricing/advice/qm-selection.h.  Of this
  * machine they are among those of the question's host times.  (transfer none)

@@ -317,7 +317,8 @@ void
 qm_predictions_add_unsupported (const QmCatalog *catalog,
                                 const QmQuestion *question,
                                 const QmModel *model,
-                                GPtrArray *gpus)
+                                GPtrArray *gpus,
+                                GPtrArray *fp8)
 {
   g_autoptr (GArray) sizes = NULL;
   const char *level = qm_question_level (question);
@@ -325,7 +326,7 @@ qm_predictions_add_unsupported (const QmCatalog *catalog,
   size_t n;
 
   g_return_if_fail (catalog != NULL && question != NULL && model != NULL);
-  g_return_if_fail (gpus != NULL);
+  g_return_if_fail (gpus != NULL && fp8 != NULL);
 
   if (level == NULL)
     return;
@@ -334,7 +335,8 @@ qm_predictions_add_unsupported (const QmCatalog *catalog,
   all = qm_catalog_gpus (catalog, &n);
   for (size_t i = 0; i < n; i++)
     {
-      gboolean unsupported = FALSE, some = FALSE;
+      gboolean unsupported = FALSE, some = FALSE, of_fp8 = FALSE;
+      GPtrArray *to;
 
       for (guint j = 0; j < sizes->len && !some; j++)
         {
@@ -344,9 +346,13 @@ qm_predictions_add_unsupported (const QmCatalog *catalog,
 
           some = forecast != NULL && forecast->unsupported == NULL;
           unsupported |= forecast != NULL && forecast->unsupported != NULL;
+          of_fp8 |=
+              forecast != NULL
+              && g_strcmp0 (forecast->unsupported, QM_PREDICT_NO_FP8) == 0;
         }
+      to = of_fp8 ? fp8 : gpus;
       if (unsupported && !some && is_asked_about (catalog, question, &all[i])
-          && !g_ptr_array_find (gpus, &all[i], NULL))
-        g_ptr_array_add (gpus, (gpointer) &all[i]);
+          && !g_ptr_array_find (to, &all[i], NULL))
+        g_ptr_array_add (to, (gpointer) &all[i]);
     }
 }

@@ -63,10 +63,12 @@ void qm_predictions_add (const QmCatalog *catalog,
 
 /* Adds to `gpus` (an array of const QmGpu*) the types that a question names, or
  * that pass its filters and that somebody sells, of which nothing can be
- * predicted of a model in any number that it asks for. */
+ * predicted of a model in any number that it asks for; to `fp8` those of which
+ * it is for QM_PREDICT_NO_FP8 in one number at least. */
 void qm_predictions_add_unsupported (const QmCatalog *catalog,
                                      const QmQuestion *question,
                                      const QmModel *model,
-                                     GPtrArray *gpus);
+                                     GPtrArray *gpus,
+                                     GPtrArray *fp8);
 
 G_END_DECLS

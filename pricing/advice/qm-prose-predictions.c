@@ -367,6 +367,13 @@ note_unpredicted (GStrvBuilder *builder, const QmAdvice *advice)
                                       "trainings there from, and they take no "
                                       "part."),
                                    names->str));
+  if (qm_advice_lacks_fp8 (advice))
+    qm_prose_add (builder,
+                  g_strdup (
+                      _ ("How fast products in FP8 are is not known, since "
+                         "too few were measured: trainings in FP8 are "
+                         "not predicted, and GPUs that none was measured "
+                         "on take no part.")));
 }
 
 void

@@ -385,6 +385,12 @@ qm_prose_why (const QmAdvice *advice,
   if (recommendation->outcome == QM_OUTCOME_FOUND)
     return reason_found (advice, question, recommendation);
   other = qm_advice_candidate (advice, recommendation->would_do);
+  if ((recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
+      && qm_advice_lacks_fp8 (advice))
+    return g_strdup (
+        _ ("No candidate has a known price and a training time that may be "
+           "believed, since trainings in FP8 are not predicted: measure this "
+           "one with qm-bench, or ask about a recipe in bf16."));
   if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
     return g_strdup (
         _ ("No candidate has a known price and a training time that may be "

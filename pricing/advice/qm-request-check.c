@@ -12,8 +12,9 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
-/* The first with FP8: Ada's. */
+/* The first with FP8, Ada's, and those that scale rows, Hopper's. */
 #define FP8_ARCHITECTURE 89
+#define FP8_ROWS         9
 
 /* What is looked at. */
 typedef struct
@@ -208,12 +209,15 @@ check_rate (const Check *check, const QmNeed *need)
 
 /* Of other makers' it is not known. */
 static QmAnswer
-check_fp8 (const QmGpu *gpu)
+check_fp8 (const QmGpu *gpu, gboolean rows)
 {
   const int architecture = qm_gpu_architecture (gpu);
 
-  return architecture > 0 ? answer (architecture >= FP8_ARCHITECTURE, NULL)
-                          : untold ();
+  if (architecture == 0)
+    return untold ();
+  return answer (rows ? architecture / 10 == FP8_ROWS
+                      : architecture >= FP8_ARCHITECTURE,
+                 NULL);
 }
 
 static QmAnswer
@@ -230,7 +234,7 @@ check_gpu (const Check *check, const QmNeed *need)
                      number_text (_ ("%s GiB"), gpu->memory_gib));
     case QM_NEED_PRECISION:
       if (need->least == QM_PRECISION_FP8)
-        return check_fp8 (gpu);
+        return check_fp8 (gpu, need->rows);
       return need->least == QM_PRECISION_BF16
                  ? answer (gpu->bf16 != QM_NO && gpu->fp16_tflops > 0, NULL)
                  : answer (gpu->fp16_tflops > 0, NULL);

@@ -230,14 +230,36 @@ is_mixed (const QmRequest *request, QmPrecision precision)
   return FALSE;
 }
 
+/* Scales of rows are more than one of all: who has the former has both. */
+static void
+add_fp8 (QmRequest *request)
+{
+  gboolean rows = FALSE;
+
+  for (guint i = 0; i < request->trainings->len; i++)
+    {
+      const QmRecipe *recipe =
+          &g_array_index (request->trainings, QmRequestedTraining, i)
+               .model->recipe;
+
+      rows |= recipe->precision == QM_PRECISION_FP8
+              && recipe->fp8.scales == QM_FP8_SCALES_ROW;
+    }
+  add_need (request, QM_NEED_PRECISION, -1, QM_PRECISION_FP8,
+            g_strdup (_ ("Number formats")),
+            g_strdup (rows ? _ ("FP8 products (E4M3 and E5M2) with a scale for "
+                                "each row of both factors that are added up in "
+                                "fp32")
+                           : _ ("FP8 products (E4M3 and E5M2) that are added "
+                                "up in fp32")));
+  g_array_index (request->needs, QmNeed, request->needs->len - 1).rows = rows;
+}
+
 static void
 add_precision (QmRequest *request)
 {
   if (is_mixed (request, QM_PRECISION_FP8))
-    add_need (request, QM_NEED_PRECISION, -1, QM_PRECISION_FP8,
-              g_strdup (_ ("Number formats")),
-              g_strdup (_ ("FP8 products (E4M3 and E5M2) that are added up in "
-                           "fp32")));
+    add_fp8 (request);
   if (is_mixed (request, QM_PRECISION_BF16)
       && is_mixed (request, QM_PRECISION_FP16))
     add_need (request, QM_NEED_PRECISION, -1, QM_PRECISION_BF16,

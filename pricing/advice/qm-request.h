@@ -47,10 +47,11 @@ typedef enum
 typedef struct
 {
   QmNeedKind kind;
-  int training; /* index; -1: of none */
-  double least; /* as the kind says; NaN: none */
-  char *name;   /* "Memory of each GPU" */
-  char *amount; /* "at least 48 GiB" */
+  int training;  /* index; -1: of none */
+  double least;  /* as the kind says; NaN: none */
+  gboolean rows; /* of QM_PRECISION_FP8: each row of a factor has a scale */
+  char *name;    /* "Memory of each GPU" */
+  char *amount;  /* "at least 48 GiB" */
 } QmNeed;
 
 /* A training that has to be possible. */

@@ -31,7 +31,7 @@ FIELDS = {
     'row': ('row', 'current', 'e4m3'),
 }
 NAMES = ('fp8_scales', 'fp8_amax', 'fp8_gradients')
-UNKNOWN = 'how fast products in FP8 are is not known: none was measured yet'
+UNKNOWN = 'how fast products in FP8 are is not known: too few were measured'
 
 
 class Fp8(unittest.TestCase):

@@ -46,6 +46,14 @@ class Requests(QuotesTest):
     def request(self, *arguments, **options):
         return self.ask_json("request", *(arguments or ASK), **options)
 
+    def own_recipe(self, **changes):
+        """The model asked about, with what the user changed in its recipe."""
+        path = os.path.join(harness.CATALOG, "models", "pythia-1b.json")
+        with open(path, encoding="utf-8") as file:
+            model = json.load(file)
+        model["recipe"].update(changes)
+        self.user_file("models/pythia-1b.json", json.dumps(model))
+
     def need(self, answer, kind):
         return next(need for need in answer["requirements"]
                     if need["requirement"] == kind)
@@ -204,6 +212,24 @@ class AgainstTest(Requests):
                          ["yes", "yes", "no", "yes"])
         self.assertEqual([answers["tax"] for _, answers in found],
                          ["yes", "yes", "yes", "untold"])
+
+    def test_fp8(self):
+        """GPUs before Ada have none, and Hopper's alone have scales of rows."""
+        offers = [offer(name) for name in ("H100 80GB SXM5", "L40S", "B200",
+                                           "A100 80GB SXM4")]
+        for one in offers:
+            one["lines"][0]["description"] = (
+                one["lines"][0]["description"].replace("H100 80GB SXM5",
+                                                       one["vendor"]))
+        for scales, met, says in (
+                ("tensor", ["yes", "yes", "yes", "no"], "that are added up"),
+                ("row", ["yes", "no", "no", "no"], "a scale for each row")):
+            self.own_recipe(precision="fp8", fp8_scales=scales)
+            need = self.need(self.request(), "precision")
+            self.assertIn("FP8 products", need["amount"])
+            self.assertIn(says, need["amount"])
+            self.assertEqual([answers["precision"] for _, answers in
+                              self.check(*offers)], met)
 
     def test_words_of_lines(self):
         """A terabyte is 1,024 gigabytes, and the longest time is the

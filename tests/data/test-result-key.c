@@ -8,6 +8,7 @@
 #include "data/results.h"
 #include "tests/data/check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -133,7 +134,52 @@ test_fp8 (void)
   CHECK_CONTAINS (error.message, "sums: is neither");
   CHECK (read_line_of_fp8 ("", &error) != QM_OK);
   CHECK_CONTAINS (error.message, "fp8_scales: is missing");
+  CHECK (read_line_of_fp8 (",\"fp8_scales\":\"row\",\"fp8_amax\":\"delayed\","
+                           "\"fp8_gradients\":\"e4m3\"",
+                           &error)
+         != QM_OK);
+  CHECK_CONTAINS (error.message, "fp8_amax: is not delayed");
 #undef HOW
+}
+
+/* There is no peak that a training is a part of whose products are not all in
+ * FP8: whatever a line says. */
+static void
+test_no_peak (void)
+{
+  static const char *const precisions[] = {
+    "bf16", "fp8\",\"fp8_scales\":\"tensor\",\"fp8_amax\":\"delayed\","
+            "\"fp8_gradients\":\"e5m2"
+  };
+
+  check_case ("no peak");
+  for (int i = 0; i < 2; i++)
+    {
+      QmResults *results = qm_results_new ();
+      const QmResult *list;
+      QmError error = { 0 };
+      size_t n, whole;
+      char text[1024];
+
+      snprintf (
+          text, sizeof text,
+          "{\"schema\":1,\"status\":\"measured\","
+          "\"time\":\"2026-11-21T06:40:00Z\",\"model\":\"tiny\","
+          "\"model_key\":\"0123456789abcdef\",\"device\":{\"name\":\"H200\"},"
+          "\"engine\":\"quartermaster\",\"version\":\"0.1.0\",\"gpus\":1,"
+          "\"settings\":\"naive\",\"checkpointing\":false,"
+          "\"sharding\":\"none\",\"offloading\":false,"
+          "\"micro_batch\":8,\"days\":2,\"step\":{\"mean_s\":1},\"mfu\":0.5,"
+          "\"precision\":\"%s\"}\n",
+          precisions[i]);
+      CHECK_INT (qm_results_parse (results, text, strlen (text), "r", &whole,
+                                   &error),
+                 QM_OK);
+      CHECK_STRING (error.message, "");
+      list = qm_results_list (results, &n);
+      CHECK (n == 1 && (i == 0 ? list[0].mfu == 0.5 : isnan (list[0].mfu)));
+      qm_results_free (results);
+    }
 }
 
 /* A line without a key is believed, but not that FP8 is another precision. */
@@ -177,6 +223,7 @@ main (void)
   test_transport ();
   test_sums ();
   test_fp8 ();
+  test_no_peak ();
   test_without_key ();
   test_cut ();
   return check_report ();

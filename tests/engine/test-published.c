@@ -8,6 +8,7 @@
 
 #include "data/architecture.h"
 #include "engine/places.h"
+#include "engine/trained.h"
 #include "tests/data/check.h"
 
 #include <limits.h>
@@ -97,6 +98,35 @@ test_table (QmSettings settings, size_t feasible, size_t infeasible)
   CHECK (counts[1].all - counts[1].fit >= infeasible);
 }
 
+/* A rate in bf16 of a model whose recipe is in FP8. */
+static void
+test_rate (void)
+{
+  const QmTrainingRate rate = { .model = "pythia-1b",
+                                .config = "",
+                                .sequence = 2048,
+                                .batch = 64,
+                                .precision = QM_PRECISION_BF16,
+                                .gpu = "h100-80gb-sxm",
+                                .gpus = 1,
+                                .link = "",
+                                .level = "engine",
+                                .settings = "" };
+  QmModel *model = (QmModel *) qm_catalog_model (catalog, rate.model);
+  QmTrained trained;
+  QmError error = { 0 };
+
+  check_case ("rate");
+  model->recipe.precision = QM_PRECISION_FP8;
+  model->recipe.fp8.scales = QM_FP8_SCALES_ROW;
+  model->recipe.fp8.gradients = QM_FP8_GRADIENTS_E4M3;
+  CHECK_INT (qm_trained_read (&rate, catalog, &trained, &error), QM_OK);
+  CHECK_STRING (error.message, "");
+  CHECK_INT (trained.recipe.precision, QM_PRECISION_BF16);
+  CHECK_INT (trained.recipe.fp8.scales, QM_FP8_SCALES_TENSOR);
+  CHECK_INT (trained.recipe.fp8.gradients, QM_FP8_GRADIENTS_E5M2);
+}
+
 int
 main (void)
 {
@@ -109,6 +139,7 @@ main (void)
   CHECK_INT (qm_calibration_load (path, &calibration, &error), QM_OK);
   test_table (QM_SETTINGS_OPTIMAL, 140, 0);
   test_table (QM_SETTINGS_NAIVE, 91, 40);
+  test_rate ();
   qm_catalog_free (catalog);
   return check_report ();
 }

@@ -147,6 +147,10 @@ def check(name, folder, options):
     for parameter in model.parameters():
         if parameter.dim() > 1:
             torch.nn.init.normal_(parameter, 0.0, 0.08)
+    # A bias that is lost shows where it is not zero.
+    for key, parameter in model.named_parameters():
+        if parameter.dim() == 1 and key.endswith('bias'):
+            torch.nn.init.normal_(parameter, 0.0, 0.1)
     ids = torch.randint(0, 200, (BATCH, LENGTH))
     batch = dict(input_ids=ids, labels=ids.clone())
     path = folder / name

@@ -212,10 +212,13 @@ new_scales (Test *test, int64_t n)
 
 /* Factors and scales of a product, of which not both are E5M2. */
 static void
-set_factors (
-    Test *test, QmOpCall *call, int64_t rows, int64_t inner, int64_t columns)
+set_factors (Test *test,
+             QmOpCall *call,
+             bool by_row,
+             int64_t rows,
+             int64_t inner,
+             int64_t columns)
 {
-  bool by_row = test->architecture == 90 && draw_bool (test);
   QmType type = eight_bits (test);
 
   call->inputs[0] =
@@ -234,13 +237,21 @@ allowed (QmType type)
   return type == QM_TYPE_F32 ? SUMS : type == QM_TYPE_F16 ? HALF : BF16;
 }
 
+/* Of scales of rows, where there are such. */
+static bool
+draw_by_row (Test *test)
+{
+  return test->architecture == 90 && draw_bool (test);
+}
+
 static void
-run_linear (Test *test, int64_t rows, int64_t inner, int64_t columns)
+run_linear (
+    Test *test, bool by_row, int64_t rows, int64_t inner, int64_t columns)
 {
   QmType type = compare_type (&test->compare);
   QmOpCall call = { .op = QM_OP_SCALED_LINEAR };
 
-  set_factors (test, &call, rows, inner, columns);
+  set_factors (test, &call, by_row, rows, inner, columns);
   call.attributes.deterministic = draw_bool (test);
   if (draw_bool (test))
     call.inputs[4] =
@@ -254,11 +265,12 @@ run_linear (Test *test, int64_t rows, int64_t inner, int64_t columns)
 }
 
 static void
-run_weight_grad (Test *test, int64_t rows, int64_t inner, int64_t columns)
+run_weight_grad (
+    Test *test, bool by_row, int64_t rows, int64_t inner, int64_t columns)
 {
   QmOpCall call = { .op = QM_OP_SCALED_WEIGHT_GRAD };
 
-  set_factors (test, &call, rows, inner, columns);
+  set_factors (test, &call, by_row, rows, inner, columns);
   call.attributes.deterministic = draw_bool (test);
   call.outputs[0] =
       compare_tensor (&test->compare, QM_TYPE_F32, 2, SHAPE (rows, columns),
@@ -273,7 +285,18 @@ test_linear (Test *test)
       draw_bool (test) ? even_size (test) : draw_between (test, 1, 300);
   int64_t inner = even_size (test);
 
-  run_linear (test, rows, inner, even_size (test));
+  run_linear (test, draw_by_row (test), rows, inner, even_size (test));
+}
+
+/* A factor of one row, beside whose scale the other has one or many. */
+static void
+test_one_row (Test *test)
+{
+  for (int by_row = 0; by_row <= (test->architecture == 90); by_row++)
+    {
+      run_linear (test, by_row == 1, 1, 64, 48);
+      run_weight_grad (test, by_row == 1, 1, 64, 48);
+    }
 }
 
 static void
@@ -281,14 +304,14 @@ test_weight_grad (Test *test)
 {
   int64_t rows = even_size (test), inner = even_size (test);
 
-  run_weight_grad (test, rows, inner, even_size (test));
+  run_weight_grad (test, draw_by_row (test), rows, inner, even_size (test));
 }
 
 static void
 test_long_products (Test *test)
 {
-  run_linear (test, 4112, 528, 144);
-  run_weight_grad (test, 144, 4112, 272);
+  run_linear (test, draw_by_row (test), 4112, 528, 144);
+  run_weight_grad (test, draw_by_row (test), 144, 4112, 272);
 }
 
 /* So many ones that a sum with few bits stops growing; fp32 is exact. */
@@ -365,6 +388,7 @@ static const Kind kinds[] = {
   { "note", test_note, 4, false },
   { "sums", test_sums, 1000000, true },
   { "linear", test_linear, 1, true },
+  { "one row", test_one_row, 10, true },
   { "weight gradient", test_weight_grad, 1, true },
   { "many rows", test_long_products, 10, true },
 };

@@ -404,6 +404,18 @@ test_products (const Bench *bench,
                 1e-5);
   call.inputs[2].shape[0] = by_row ? 1 : ROWS;
   refused (bench, &call);
+  /* One row has one scale, and the other factor its own. */
+  call.op = QM_OP_SCALED_LINEAR;
+  call.inputs[0].shape[0] = call.inputs[2].shape[0] = 1;
+  call.outputs[0].shape[0] = 1;
+  run (bench, &call);
+  CHECK (qm_scaled_by_row (&call) == by_row);
+  for (int o = 0; o < OUT; o++)
+    CHECK_NEAR (y[0][o] + 100,
+                (double) sa[0] * sb[by_row ? o : 0]
+                        * product_of (fa, a, fb, b, 0, o)
+                    + 100,
+                1e-5);
 }
 
 static QmStatus
@@ -444,6 +456,15 @@ test_limits (void)
   CHECK_INT (taken (89, &call, "for each row"), QM_STATUS_UNSUPPORTED);
   CHECK_INT (taken (90, &call, ""), QM_OK);
   CHECK_INT (taken (100, &call, "for each row"), QM_STATUS_UNSUPPORTED);
+  call.inputs[0].shape[0] = call.inputs[2].shape[0] = 1;
+  call.outputs[0].shape[0] = 1;
+  CHECK_INT (taken (89, &call, "for each row"), QM_STATUS_UNSUPPORTED);
+  CHECK_INT (taken (90, &call, ""), QM_OK);
+  call.inputs[3].shape[0] = 1;
+  CHECK_INT (taken (89, &call, ""), QM_OK);
+  call.inputs[2].shape[0] = call.inputs[0].shape[0] = 32;
+  call.inputs[3].shape[0] = 64;
+  call.outputs[0].shape[0] = 32;
   call.inputs[0].type = call.inputs[1].type = QM_TYPE_E5M2;
   CHECK_INT (taken (90, &call, "two factors"), QM_STATUS_UNSUPPORTED);
   call.inputs[0].type = QM_TYPE_E4M3;
@@ -451,6 +472,11 @@ test_limits (void)
   call.outputs[0].shape[0] = 23;
   CHECK_INT (taken (90, &call, ""), QM_OK);
   CHECK_NEAR (qm_op_flops (&call), 2.0 * 23 * 48 * 64, 0);
+  call.outputs[0].stride[0] = 72;
+  CHECK_INT (taken (90, &call, ""), QM_OK);
+  call.outputs[0].stride[0] = 68;
+  CHECK_INT (taken (90, &call, "16 bytes apart"), QM_STATUS_UNSUPPORTED);
+  call.outputs[0].stride[0] = 64;
   call.inputs[1].shape[0] = 72;
   CHECK_INT (taken (90, &call, "multiples of 16"), QM_STATUS_UNSUPPORTED);
   call.inputs[1].shape[0] = 64;

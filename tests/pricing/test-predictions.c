@@ -409,10 +409,13 @@ test_lack (void)
 }
 
 static void
-add_unsupported (QmForecasts *forecasts, const char *gpu, int gpus)
+add_unsupported (QmForecasts *forecasts,
+                 const char *gpu,
+                 int gpus,
+                 const char *why)
 {
   json_t *line = json_pack ("{s:s, s:s, s:i, s:s}", "level", "tuned", "gpu_id",
-                            gpu, "gpus", gpus, "unsupported", "nobody knows");
+                            gpu, "gpus", gpus, "unsupported", why);
 
   g_assert_true (qm_forecasts_add (forecasts, "pythia-1b", line));
   json_decref (line);
@@ -434,10 +437,11 @@ test_unsupported (void)
   question->forecasts = qm_forecasts_new ();
   for (int n = 1; n <= 8; n *= 2)
     {
-      add_unsupported (question->forecasts, "rtx4090", n);
-      add_unsupported (question->forecasts, "mi300x", n);
+      add_unsupported (question->forecasts, "rtx4090", n, "nobody knows");
+      add_unsupported (question->forecasts, "mi300x", n, "nobody knows");
       if (n > 1)
-        add_unsupported (question->forecasts, "h100-80gb-sxm", n);
+        add_unsupported (question->forecasts, "h100-80gb-sxm", n,
+                         "nobody knows");
     }
   add_forecast (question->forecasts, "pythia-1b", "tuned", "h100-80gb-sxm", 1,
                 50);
@@ -456,6 +460,37 @@ test_unsupported (void)
   question->predictions = QM_PREDICTIONS_NONE;
   some = answer (catalog, question);
   g_assert_cmpuint (qm_advice_unpredicted (some)->len, ==, 0);
+}
+
+/* That what is asked about is in FP8 is said, and not that nothing is known of
+ * a GPU, unless that is the reason. */
+static void
+test_unsupported_fp8 (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_PREDICTIONS_ALL);
+  g_autoptr (QmAdvice) advice = NULL;
+  g_auto (GStrv) notes = NULL;
+  g_autofree char *why = NULL;
+  QmRecommendation nothing = { .outcome = QM_OUTCOME_NOTHING };
+
+  qm_forecasts_unref (question->forecasts);
+  question->forecasts = qm_forecasts_new ();
+  question->gpus = g_strsplit ("rtx4090 mi300x", " ", -1);
+  for (int n = 1; n <= 8; n *= 2)
+    {
+      add_unsupported (question->forecasts, "rtx4090", n,
+                       n == 4 ? "nobody knows" : QM_PREDICT_NO_FP8);
+      add_unsupported (question->forecasts, "mi300x", n, "nobody knows");
+    }
+  advice = answer (catalog, question);
+  g_assert_true (qm_advice_lacks_fp8 (advice));
+  g_assert_cmpuint (qm_advice_unpredicted (advice)->len, ==, 1);
+  notes = qm_prose_notes (advice, question);
+  g_assert_true (mentions (notes, "trainings in FP8 are not predicted"));
+  g_assert_true (mentions (notes, "MI300X: nothing is known"));
+  g_assert_false (mentions (notes, "4090: nothing is known"));
+  why = qm_prose_why (advice, question, &nothing);
+  g_assert_nonnull (strstr (why, "ask about a recipe in bf16"));
 }
 
 /* A year's runs of which some are known: the interval is that of those that are
@@ -748,6 +783,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictions/memory", test_memory);
   g_test_add_func ("/predictions/lack", test_lack);
   g_test_add_func ("/predictions/unsupported", test_unsupported);
+  g_test_add_func ("/predictions/unsupported/fp8", test_unsupported_fp8);
   g_test_add_func ("/predictions/portfolio", test_portfolio);
   g_test_add_func ("/predictions/left-out", test_left_out);
   status = g_test_run ();
