@@ -19,6 +19,7 @@ typedef struct QmMeasurementEntry
   QmMeasurement measurement;
   size_t model;
   size_t gpu;
+  bool replaced; /* its model is by now another one of that name */
 } QmMeasurementEntry;
 
 typedef struct QmEntries

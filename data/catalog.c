@@ -23,6 +23,7 @@ struct QmCatalog
   QmMeasurement *measurements, *aside;
   QmError *problems;
   size_t n_problems;
+  size_t n_measurements, n_aside;
   QmError *notices;
   size_t n_notices;
 };
@@ -136,6 +137,49 @@ merge_list (QmList *into, const QmList *from)
   return true;
 }
 
+static size_t
+replace_times (QmList *list, size_t model)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < list->n; i++)
+    {
+      QmMeasurementEntry *entry = qm_list_item (list, i);
+
+      if (entry->model == model && !entry->replaced)
+        {
+          entry->replaced = true;
+          n++;
+        }
+    }
+  return n;
+}
+
+/* Takes the times of models away that others of their names take the places
+ * of, with another configuration or recipe.  Returns how many. */
+static size_t
+replace_models (QmEntries *into, const QmEntries *from)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < from->models.n; i++)
+    {
+      size_t at = qm_list_find (&into->models, from->models.keys[i]);
+      const QmModel *new = qm_list_item (&from->models, i), *old;
+      char keys[2][QM_MODEL_KEY_BYTES];
+
+      if (at == QM_LIST_NONE)
+        continue;
+      old = qm_list_item (&into->models, at);
+      qm_model_key (&old->config, &old->recipe, keys[0]);
+      qm_model_key (&new->config, &new->recipe, keys[1]);
+      if (strcmp (keys[0], keys[1]) != 0)
+        n += replace_times (&into->measurements, at)
+             + replace_times (&into->aside, at);
+    }
+  return n;
+}
+
 static bool
 merge (QmEntries *into, QmEntries *from)
 {
@@ -170,6 +214,26 @@ add_problem (QmCatalog *catalog, const QmError *problem, QmError *error)
   return QM_OK;
 }
 
+/* Puts what a file has into the catalog, and says what does not count any more;
+ * false where memory is out. */
+static bool
+take_batch (QmCatalog *catalog, QmBatch *batch)
+{
+  size_t n = replace_models (&catalog->entries, &batch->entries);
+  QmError notice;
+
+  if (n > 0)
+    {
+      qm_error_set (&notice, QM_STATUS_NOT_FOUND, batch->file, 0, 0,
+                    "%zu times of the model that was there under this name, of "
+                    "another configuration or recipe, are left out",
+                    n);
+      if (!append_notice (&catalog->notices, &catalog->n_notices, &notice))
+        return false;
+    }
+  return merge (&catalog->entries, &batch->entries);
+}
+
 /* Reads one file; returns an error only where memory is out. */
 static QmStatus
 load_file (QmCatalog *catalog,
@@ -192,7 +256,7 @@ load_file (QmCatalog *catalog,
   free (text);
   if (status != QM_OK)
     status = add_problem (catalog, &problem, error);
-  else if (!merge (&catalog->entries, &batch.entries))
+  else if (!take_batch (catalog, &batch))
     status = qm_error_no_memory (error);
   qm_batch_clear (&batch);
   return status;
@@ -497,21 +561,26 @@ load_all (QmCatalog *catalog,
   return status;
 }
 
-/* Gives measurements their models and GPUs, whose places are now final; NULL
- * where memory is out. */
+/* Gives `n` measurements, those that still count, their models and GPUs, whose
+ * places are now final; NULL where memory is out. */
 static QmMeasurement *
-resolve_list (const QmEntries *entries, const QmList *list)
+resolve_list (const QmEntries *entries, const QmList *list, size_t *n)
 {
   QmMeasurement *resolved =
       calloc (list->n > 0 ? list->n : 1, sizeof (QmMeasurement));
 
+  *n = 0;
   for (size_t i = 0; i < list->n && resolved != NULL; i++)
     {
       const QmMeasurementEntry *entry = qm_list_item (list, i);
+      QmMeasurement *m = &resolved[*n];
 
-      resolved[i] = entry->measurement;
-      resolved[i].model = qm_list_item (&entries->models, entry->model);
-      resolved[i].gpu = qm_list_item (&entries->gpus, entry->gpu);
+      if (entry->replaced)
+        continue;
+      *m = entry->measurement;
+      m->model = qm_list_item (&entries->models, entry->model);
+      m->gpu = qm_list_item (&entries->gpus, entry->gpu);
+      ++*n;
     }
   return resolved;
 }
@@ -521,8 +590,9 @@ resolve_measurements (QmCatalog *catalog, QmError *error)
 {
   const QmEntries *entries = &catalog->entries;
 
-  catalog->measurements = resolve_list (entries, &entries->measurements);
-  catalog->aside = resolve_list (entries, &entries->aside);
+  catalog->measurements =
+      resolve_list (entries, &entries->measurements, &catalog->n_measurements);
+  catalog->aside = resolve_list (entries, &entries->aside, &catalog->n_aside);
   return catalog->measurements != NULL && catalog->aside != NULL
              ? QM_OK
              : qm_error_no_memory (error);
@@ -683,14 +753,14 @@ qm_catalog_prices (const QmCatalog *catalog, size_t *n)
 const QmMeasurement *
 qm_catalog_measurements (const QmCatalog *catalog, size_t *n)
 {
-  *n = catalog->entries.measurements.n;
+  *n = catalog->n_measurements;
   return catalog->measurements;
 }
 
 const QmMeasurement *
 qm_catalog_aside (const QmCatalog *catalog, size_t *n)
 {
-  *n = catalog->entries.aside.n;
+  *n = catalog->n_aside;
   return catalog->aside;
 }
 

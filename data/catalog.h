@@ -13,9 +13,11 @@
  *   measurements/ *.jsonl results of qm-bench (data/results.h)
  *
  * The shipped directory is read first, then the user's, in the order above; an
- * entry with the same key replaces the earlier one and keeps its place.  A file
- * with any mistake in it is refused whole and reported as a problem; every
- * other file is still used.  Results of other models or devices than the
+ * entry with the same key replaces the earlier one and keeps its place.  Where
+ * it is a model of another configuration or recipe, the times that were there
+ * do not count any more, which is noted.  A file with any mistake in it is
+ * refused whole and reported as a problem; every other file is still used.
+ * Results of other models or devices than the
  * catalog's, and a last line that was never finished, are no mistakes: they are
  * left out and noted.  Unknown cells are empty in a file and NaN, year 0
  * or an empty string here: never zero.

@@ -139,15 +139,6 @@ composed_input_grad (QmCudaContext *context,
   return status;
 }
 
-static QmStatus
-run_own_gated (QmCudaContext *context,
-               cudaStream_t stream,
-               const void *what,
-               QmError *error)
-{
-  return qm_hopper_product (context, stream, what, error);
-}
-
 static QmCudaFacts
 facts_of (const QmOpCall *call, const QmHopperProduct *own)
 {
@@ -155,21 +146,6 @@ facts_of (const QmOpCall *call, const QmHopperProduct *own)
                           own->columns, own->inner, own->step_a, own->step_b,
                           own->step_d, own->step_pre, own->bias != NULL,
                           own->pre != NULL } };
-}
-
-static bool
-has_to_be_own (const QmCudaContext *context, const QmOpCall *call)
-{
-  return call->attributes.deterministic
-         && context->preference == QM_CUDA_PREFER_FASTEST;
-}
-
-static QmStatus
-refuse_gated (const QmOpCall *call, QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                       "%s: there is no own product for this",
-                       qm_op_name (call->op));
 }
 
 QmStatus
@@ -196,7 +172,7 @@ qm_cuda_gated_linear (QmCudaContext *context,
     .b = w->data,
     .d = y->data,
   };
-  const QmCudaWay ours = { run_own_gated, &own };
+  const QmCudaWay ours = { qm_hopper_product_way, &own };
   const QmCudaWay theirs = { composed_linear, call };
   bool fits = w->type == x->type && y->type == x->type;
   QmCudaFacts facts;
@@ -214,11 +190,11 @@ qm_cuda_gated_linear (QmCudaContext *context,
     }
   facts = facts_of (call, &own);
   if (fits && qm_hopper_product_fits (context, &own)
-      && (has_to_be_own (context, call)
+      && (qm_hopper_product_required (context, call)
           || qm_cuda_choose_own (context, stream, &facts, &ours, &theirs)))
     return qm_hopper_product (context, stream, &own, error);
   if (context->preference == QM_CUDA_PREFER_OWN)
-    return refuse_gated (call, error);
+    return qm_hopper_product_refuse (call, error);
   return composed_linear (context, stream, call, error);
 }
 
@@ -233,7 +209,7 @@ choose_own_gradient (QmCudaContext *context,
   const QmCudaFacts facts = facts_of (call, own);
   QmHopperProduct grad = *own;
   QmOpCall other = *call;
-  const QmCudaWay ours = { run_own_gated, &grad };
+  const QmCudaWay ours = { qm_hopper_product_way, &grad };
   const QmCudaWay theirs = { composed_input_grad, &other };
   enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   int known = qm_cuda_choice (context, &facts);
@@ -290,10 +266,10 @@ qm_cuda_gated_input_grad (QmCudaContext *context,
       w->type == dy->type && pre->type == dy->type && dpre->type == dy->type;
 
   if (fits && qm_hopper_product_fits (context, &own)
-      && (has_to_be_own (context, call)
+      && (qm_hopper_product_required (context, call)
           || choose_own_gradient (context, stream, &own, call)))
     return qm_hopper_product (context, stream, &own, error);
   if (context->preference == QM_CUDA_PREFER_OWN)
-    return refuse_gated (call, error);
+    return qm_hopper_product_refuse (call, error);
   return composed_input_grad (context, stream, call, error);
 }

@@ -75,15 +75,6 @@ type_fits (const QmTensor *factor,
          && (result->type == factor->type || result->type == QM_TYPE_F32);
 }
 
-static QmStatus
-run_own (QmCudaContext *context,
-         cudaStream_t stream,
-         const void *what,
-         QmError *error)
-{
-  return qm_hopper_product (context, stream, what, error);
-}
-
 /* Our own product for a, b and d of another. */
 static QmHopperProduct
 own_product (const QmCudaProduct *product)
@@ -120,19 +111,11 @@ choose_own (QmCudaContext *context,
       own->rows, own->columns, own->inner, own->step_a, own->step_b,
       own->step_d, own->step_pre, own->bias != NULL, own->pre != NULL }
   };
-  const QmCudaWay ours = { run_own, own }, theirs = { library, call };
+  const QmCudaWay ours = { qm_hopper_product_way, own },
+                  theirs = { library, call };
 
-  return (call->attributes.deterministic
-          && context->preference == QM_CUDA_PREFER_FASTEST)
+  return qm_hopper_product_required (context, call)
          || qm_cuda_choose_own (context, stream, &facts, &ours, &theirs);
-}
-
-static QmStatus
-refuse_own (const QmOpCall *call, QmError *error)
-{
-  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                       "%s: there is no own product for this",
-                       qm_op_name (call->op));
 }
 
 /* Through cuBLASLt in one step where the activation is one that it has. */
@@ -271,7 +254,7 @@ qm_cuda_linear (QmCudaContext *context,
       && choose_own (context, stream, &own, library_linear, call))
     return qm_hopper_product (context, stream, &own, error);
   if (context->preference == QM_CUDA_PREFER_OWN)
-    return refuse_own (call, error);
+    return qm_hopper_product_refuse (call, error);
   return library_linear (context, stream, call, error);
 }
 
@@ -373,7 +356,7 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
       && choose_own (context, stream, &own, library_input_grad, call))
     return qm_hopper_product (context, stream, &own, error);
   if (context->preference == QM_CUDA_PREFER_OWN)
-    return refuse_own (call, error);
+    return qm_hopper_product_refuse (call, error);
   return library_input_grad (context, stream, call, error);
 }
 
@@ -585,7 +568,7 @@ qm_cuda_linear_weight_grad (QmCudaContext *context,
       && choose_own_weight_grad (context, stream, &own, call))
     return qm_hopper_weight_grad (context, stream, &own, error);
   if (context->preference == QM_CUDA_PREFER_OWN)
-    return refuse_own (call, error);
+    return qm_hopper_product_refuse (call, error);
   return library_weight_grad (context, stream, call, error);
 }
 

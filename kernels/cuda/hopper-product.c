@@ -82,3 +82,27 @@ qm_hopper_product (const QmCudaContext *context,
   return code == cudaSuccess ? QM_OK
                              : qm_cuda_failed (code, "a product", error);
 }
+
+QmStatus
+qm_hopper_product_way (QmCudaContext *context,
+                       cudaStream_t stream,
+                       const void *product,
+                       QmError *error)
+{
+  return qm_hopper_product (context, stream, product, error);
+}
+
+bool
+qm_hopper_product_required (const QmCudaContext *context, const QmOpCall *call)
+{
+  return call->attributes.deterministic
+         && context->preference == QM_CUDA_PREFER_FASTEST;
+}
+
+QmStatus
+qm_hopper_product_refuse (const QmOpCall *call, QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "%s: there is no own product for this",
+                       qm_op_name (call->op));
+}

@@ -58,6 +58,20 @@ extern "C"
                               const QmHopperProduct *product,
                               QmError *error);
 
+  /* The same as a way of kernels/cuda/cuda-choice.h: of a QmHopperProduct. */
+  QmStatus qm_hopper_product_way (QmCudaContext *context,
+                                  cudaStream_t stream,
+                                  const void *product,
+                                  QmError *error);
+
+  /* Whether a call has to take it, as it has to be deterministic, which times
+   * are not. */
+  bool qm_hopper_product_required (const QmCudaContext *context,
+                                   const QmOpCall *call);
+
+  /* Says that there is none for a call that was to have one. */
+  QmStatus qm_hopper_product_refuse (const QmOpCall *call, QmError *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,19 +15,6 @@
 #define BYTES    ((size_t) 1 << 20)
 
 /* The program's, which nothing here needs. */
-int
-qm_bench_fail (const QmError *error)
-{
-  fprintf (stderr, "%s\n", error->message);
-  abort ();
-}
-
-QmStatus
-qm_bench_read_ranks (const QmBenchOptions *options, int *ranks, QmError *error)
-{
-  abort ();
-}
-
 bool
 qm_bench_interrupted (void)
 {

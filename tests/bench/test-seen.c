@@ -22,20 +22,6 @@ static QmModelConfig config;
 static QmRecipe recipe;
 static QmBenchModel model = { .name = "tiny" };
 
-/* The program's, which nothing here needs. */
-int
-qm_bench_fail (const QmError *error)
-{
-  fprintf (stderr, "%s\n", error->message);
-  abort ();
-}
-
-QmStatus
-qm_bench_read_ranks (const QmBenchOptions *options, int *ranks, QmError *error)
-{
-  abort ();
-}
-
 /* One machine's process. */
 typedef struct Machine
 {

@@ -3,6 +3,7 @@
 /* A user's files extend and override the shipped ones. */
 
 #include "data/catalog.h"
+#include "data/text.h"
 #include "tests/data/check.h"
 
 #include <stdio.h>
@@ -333,6 +334,7 @@ test_models (void)
   QmCatalog *catalog;
   const QmModel *models;
   const QmMeasurement *all;
+  const QmError *notices;
   size_t n;
 
   check_case ("models");
@@ -351,11 +353,51 @@ test_models (void)
   CHECK (models[9].recipe.max_grad_norm == 0);
   CHECK (!qm_known (models[9].recipe.dropout));
   CHECK_STRING (qm_catalog_model (catalog, "pythia-1b")->name, "Replaced");
+  /* Times of what had that name are not its. */
+  all = qm_catalog_measurements (catalog, &n);
+  CHECK_INT ((int64_t) n, 256);
+  for (size_t i = 0; i < n; i++)
+    CHECK (strcmp (all[i].model->id, "pythia-1b") != 0);
+  notices = qm_catalog_notices (catalog, &n);
+  CHECK_INT ((int64_t) n, 1);
+  CHECK_CONTAINS (notices[0].file, "a.json");
+  CHECK_CONTAINS (notices[0].message, "32 times of the model that was there");
+  qm_catalog_free (catalog);
+}
+
+/* Another name alone leaves a model its times. */
+static void
+test_renamed (void)
+{
+  char path[1024], *text = NULL, *name;
+  QmCatalog *catalog;
+  const QmMeasurement *all;
+  QmError error;
+  size_t n, of_it = 0;
+
+  check_case ("renamed");
+  scratch_clear ();
+  snprintf (path, sizeof path, "%s/models/pythia-1b.json",
+            getenv ("QM_TEST_DATA_DIR"));
+  CHECK_INT (qm_text_read_file (path, &text, &n, &error), QM_OK);
+  name = strstr (text, "Pythia");
+  CHECK (name != NULL);
+  if (name != NULL)
+    memcpy (name, "Mython", 6);
+  scratch_write_text ("user/models/mine.json", text);
+  free (text);
+  catalog = load ();
   all = qm_catalog_measurements (catalog, &n);
   CHECK_INT ((int64_t) n, 288);
   for (size_t i = 0; i < n; i++)
     if (strcmp (all[i].model->id, "pythia-1b") == 0)
-      CHECK_STRING (all[i].model->name, "Replaced");
+      {
+        CHECK_CONTAINS (all[i].model->name, "Mython");
+        of_it++;
+      }
+  CHECK_INT ((int64_t) of_it, 32);
+  qm_catalog_notices (catalog, &n);
+  CHECK_INT ((int64_t) n, 0);
   qm_catalog_free (catalog);
 }
 
@@ -451,6 +493,7 @@ main (void)
   test_platforms ();
   test_prices ();
   test_models ();
+  test_renamed ();
   test_cascade ();
   test_nearest ();
   test_many ();

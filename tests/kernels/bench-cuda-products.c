@@ -170,14 +170,8 @@ main (int argc, char **argv)
   const char *only = NULL;
   int repeat = 7;
 
-  for (int i = 1; i + 1 < argc; i += 2)
-    if (strcmp (argv[i], "--repeat") == 0 && atoi (argv[i + 1]) > 0
-        && atoi (argv[i + 1]) <= BENCH_MAX_REPEATS)
-      repeat = atoi (argv[i + 1]);
-    else if (strcmp (argv[i], "--only") == 0)
-      only = argv[i + 1];
-    else
-      return 2;
+  if (!bench_options (argc, argv, &repeat, &only))
+    return 2;
   bench_open (&bench, repeat);
   for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
     if (only == NULL || strstr (layers[i].name, only) != NULL)

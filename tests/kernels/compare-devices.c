@@ -54,6 +54,7 @@ typedef struct Compare
   QmOp op; /* that is compared */
   int64_t size[128];
   uint32_t seed;
+  int cases;       /* that there were */
   int unsupported; /* cases that the device says it has no kernel for */
 } Compare;
 
@@ -412,6 +413,7 @@ run (Compare *compare, QmOpCall *call, Operand *operands, int device)
                                     compare->streams[device], &error),
              QM_OK);
   qm_device_free (compare->devices[device], call->workspace);
+  compare->cases++;
   compare->unsupported += status == QM_STATUS_UNSUPPORTED;
   return status != QM_STATUS_UNSUPPORTED;
 }
@@ -599,6 +601,8 @@ main (int argc, char **argv)
         compare.type = types[t];
         compare_large_groups (&compare, only);
       }
+  check_case ("all");
+  CHECK (compare.cases > 0); /* a name that is no operator's has none */
   if (compare.unsupported > 0)
     printf ("%d cases are for operators that %s does not have\n",
             compare.unsupported, names[1]);

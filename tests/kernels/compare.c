@@ -64,6 +64,12 @@ compare_between (Compare *compare, int64_t low, int64_t high)
   return low + (int64_t) (draw (compare) % (uint64_t) (high - low + 1));
 }
 
+bool
+compare_toss (Compare *compare)
+{
+  return compare_between (compare, 0, 1) == 1;
+}
+
 QmType
 compare_type (Compare *compare)
 {

@@ -40,6 +40,9 @@ void compare_close (Compare *compare);
 /* A whole number in [low, high], both included. */
 int64_t compare_between (Compare *compare, int64_t low, int64_t high);
 
+/* Either, as often as not. */
+bool compare_toss (Compare *compare);
+
 /* One of the float types. */
 QmType compare_type (Compare *compare);
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Calls before those that are timed: the first chooses how to compute. */
 #define WARM_UPS 3
@@ -17,6 +18,24 @@ must (QmStatus status, const QmError *error)
     return;
   fprintf (stderr, "%s\n", error->message);
   exit (1);
+}
+
+bool
+bench_options (int argc, char **argv, int *repeat, const char **only)
+{
+  for (int i = 1; i < argc; i += 2)
+    {
+      const char *value = i + 1 < argc ? argv[i + 1] : "";
+
+      if (strcmp (argv[i], "--repeat") == 0 && atoi (value) > 0
+          && atoi (value) <= BENCH_MAX_REPEATS)
+        *repeat = atoi (value);
+      else if (strcmp (argv[i], "--only") == 0 && value[0] != '\0')
+        *only = value;
+      else
+        return false;
+    }
+  return true;
 }
 
 void

@@ -25,6 +25,9 @@ typedef struct CudaBench
   size_t n;
 } CudaBench;
 
+/* Reads [--repeat N] [--only NAME]; false where there is anything else. */
+bool bench_options (int argc, char **argv, int *repeat, const char **only);
+
 /* Opens the first GPU; where there is none, says so and leaves with 77. */
 void bench_open (CudaBench *bench, int repeat);
 void bench_close (CudaBench *bench);

@@ -43,7 +43,7 @@ between (Test *test, int64_t low, int64_t high)
 static bool
 toss (Test *test)
 {
-  return between (test, 0, 1) == 1;
+  return compare_toss (&test->compare);
 }
 
 /* A size of a dimension, mostly of a kind that vectors fit. */

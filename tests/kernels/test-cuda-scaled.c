@@ -35,32 +35,20 @@ typedef struct Test
   int architecture;
 } Test;
 
-static int64_t
-draw_between (Test *test, int64_t low, int64_t high)
-{
-  return compare_between (&test->compare, low, high);
-}
-
-static bool
-draw_bool (Test *test)
-{
-  return draw_between (test, 0, 1) == 1;
-}
-
 /* Multiples of 16: tails of tiles, and several tiles. */
 static int64_t
 even_size (Test *test)
 {
   static const int64_t sizes[] = { 16, 48, 112, 128, 144, 256, 400 };
-  int64_t i = draw_between (test, 0, 15);
+  int64_t i = compare_between (&test->compare, 0, 15);
 
-  return i < 7 ? sizes[i] : 16 * draw_between (test, 1, 40);
+  return i < 7 ? sizes[i] : 16 * compare_between (&test->compare, 1, 40);
 }
 
 static QmType
 eight_bits (Test *test)
 {
-  return draw_bool (test) ? QM_TYPE_E4M3 : QM_TYPE_E5M2;
+  return compare_toss (&test->compare) ? QM_TYPE_E4M3 : QM_TYPE_E5M2;
 }
 
 /* Writes `count` numbers, `stride` apart. */
@@ -84,10 +72,10 @@ make_special (Test *test, const QmTensor *x)
     NAN, INFINITY, -INFINITY, 1e-38f, 6e4f, -0.0f
   };
   int64_t rows = x->shape[0], columns = x->shape[1], step = x->stride[0];
-  int64_t row = draw_between (test, 0, rows - 1);
-  int64_t column = draw_between (test, 0, columns - 1);
+  int64_t row = compare_between (&test->compare, 0, rows - 1);
+  int64_t column = compare_between (&test->compare, 0, columns - 1);
 
-  switch (draw_between (test, 0, 5))
+  switch (compare_between (&test->compare, 0, 5))
     {
     case 0:
       put_number (x, row * step, 1, columns, 0);
@@ -95,11 +83,12 @@ make_special (Test *test, const QmTensor *x)
       break;
     case 1:
       for (int64_t i = 0; i < rows; i++)
-        put_number (x, i * step, 1, columns, draw_bool (test) ? 0 : -0.0f);
+        put_number (x, i * step, 1, columns,
+                    compare_toss (&test->compare) ? 0 : -0.0f);
       break;
     case 2:
       put_number (x, row * step + column, 1, 1,
-                  numbers[draw_between (test, 0, 5)]);
+                  numbers[compare_between (&test->compare, 0, 5)]);
       break;
     default:
       break;
@@ -110,10 +99,10 @@ make_special (Test *test, const QmTensor *x)
 static QmTensor
 new_history (Test *test)
 {
-  int64_t n = draw_between (test, 1, 70);
+  int64_t n = compare_between (&test->compare, 1, 70);
   QmTensor history = compare_tensor (&test->compare, QM_TYPE_F32, 1, &n, 0,
-                                     draw_between (test, 0, 5));
-  bool nothing = draw_bool (test);
+                                     compare_between (&test->compare, 0, 5));
+  bool nothing = compare_toss (&test->compare);
 
   for (int64_t i = 0; i < history.shape[0]; i++)
     ((float *) history.data)[i] =
@@ -125,21 +114,23 @@ static void
 run_quantize (Test *test, int64_t rows, int64_t columns)
 {
   QmType type = eight_bits (test);
-  bool by_row = draw_bool (test), turned = draw_between (test, 0, 3) > 0;
-  bool plain = !turned || draw_between (test, 0, 3) > 0;
+  bool by_row = compare_toss (&test->compare),
+       turned = compare_between (&test->compare, 0, 3) > 0;
+  bool plain = !turned || compare_between (&test->compare, 0, 3) > 0;
   /* As far as a multiple of 16, or somewhere. */
-  int64_t behind = draw_bool (test) ? (rows + 15) / 16 * 16
-                                    : rows + draw_between (test, 0, 300);
+  int64_t behind = compare_toss (&test->compare)
+                       ? (rows + 15) / 16 * 16
+                       : rows + compare_between (&test->compare, 0, 300);
   Compare *compare = &test->compare;
   QmOpCall call = { .op = QM_OP_QUANTIZE };
 
   call.attributes.by_row = by_row;
   call.inputs[0] =
       compare_tensor (compare, compare_type (compare), 2, SHAPE (rows, columns),
-                      draw_between (test, 0, 2) * 8,
-                      draw_between (test, 0, 7) == 0 ? 1 : 0);
+                      compare_between (&test->compare, 0, 2) * 8,
+                      compare_between (&test->compare, 0, 7) == 0 ? 1 : 0);
   make_special (test, &call.inputs[0]);
-  if (!by_row && draw_bool (test))
+  if (!by_row && compare_toss (&test->compare))
     call.inputs[1] = new_history (test);
   if (plain)
     call.outputs[0] =
@@ -153,17 +144,18 @@ run_quantize (Test *test, int64_t rows, int64_t columns)
   if (turned && by_row)
     call.outputs[3] =
         compare_tensor (compare, QM_TYPE_F32, 1, SHAPE (columns), 0, 0);
-  if (qm_tensor_present (&call.inputs[1]) && draw_bool (test))
+  if (qm_tensor_present (&call.inputs[1]) && compare_toss (&test->compare))
     call.outputs[4] = compare_tensor (compare, QM_TYPE_F32, 1, SHAPE (1), 0,
-                                      draw_between (test, 0, 5));
+                                      compare_between (&test->compare, 0, 5));
   compare_run (compare, &call, 0);
 }
 
 static void
 test_quantize (Test *test)
 {
-  int64_t rows =
-      draw_bool (test) ? even_size (test) : draw_between (test, 1, 300);
+  int64_t rows = compare_toss (&test->compare)
+                     ? even_size (test)
+                     : compare_between (&test->compare, 1, 300);
 
   run_quantize (test, rows, even_size (test));
 }
@@ -172,28 +164,29 @@ test_quantize (Test *test)
 static void
 test_odd (Test *test)
 {
-  int64_t rows = draw_between (test, 1, 300);
+  int64_t rows = compare_between (&test->compare, 1, 300);
 
-  run_quantize (test, rows, draw_between (test, 1, 300));
+  run_quantize (test, rows, compare_between (&test->compare, 1, 300));
 }
 
 /* More tiles than a GPU takes at once. */
 static void
 test_long (Test *test)
 {
-  run_quantize (test, 4112 + 16 * draw_between (test, 0, 9), 1040);
+  run_quantize (test, 4112 + 16 * compare_between (&test->compare, 0, 9), 1040);
 }
 
 static void
 test_note (Test *test)
 {
-  int64_t rows = draw_between (test, 1, 400), n = draw_between (test, 1, 20);
+  int64_t rows = compare_between (&test->compare, 1, 400),
+          n = compare_between (&test->compare, 1, 20);
   QmOpCall call = { .op = QM_OP_NOTE_AMAX };
 
   call.inputs[0] =
       compare_tensor (&test->compare, QM_TYPE_F32, 1, SHAPE (rows), 0, 0);
-  put_number (&call.inputs[0], draw_between (test, 0, rows - 1), 1, 1,
-              draw_bool (test) ? NAN : INFINITY);
+  put_number (&call.inputs[0], compare_between (&test->compare, 0, rows - 1), 1,
+              1, compare_toss (&test->compare) ? NAN : INFINITY);
   call.outputs[0] =
       compare_tensor (&test->compare, QM_TYPE_F32, 2, SHAPE (rows, n), 0, 0);
   compare_run (&test->compare, &call, 0);
@@ -241,7 +234,7 @@ allowed (QmType type)
 static bool
 draw_by_row (Test *test)
 {
-  return test->architecture == 90 && draw_bool (test);
+  return test->architecture == 90 && compare_toss (&test->compare);
 }
 
 static void
@@ -252,15 +245,16 @@ run_linear (
   QmOpCall call = { .op = QM_OP_SCALED_LINEAR };
 
   set_factors (test, &call, by_row, rows, inner, columns);
-  call.attributes.deterministic = draw_bool (test);
-  if (draw_bool (test))
-    call.inputs[4] =
-        compare_tensor (&test->compare,
-                        draw_bool (test) ? type : compare_type (&test->compare),
-                        1, SHAPE (columns), 0, 0);
+  call.attributes.deterministic = compare_toss (&test->compare);
+  if (compare_toss (&test->compare))
+    call.inputs[4] = compare_tensor (&test->compare,
+                                     compare_toss (&test->compare)
+                                         ? type
+                                         : compare_type (&test->compare),
+                                     1, SHAPE (columns), 0, 0);
   call.outputs[0] =
       compare_tensor (&test->compare, type, 2, SHAPE (rows, columns),
-                      8 * draw_between (test, 0, 1), 0);
+                      8 * compare_between (&test->compare, 0, 1), 0);
   compare_run (&test->compare, &call, allowed (type));
 }
 
@@ -271,18 +265,19 @@ run_weight_grad (
   QmOpCall call = { .op = QM_OP_SCALED_WEIGHT_GRAD };
 
   set_factors (test, &call, by_row, rows, inner, columns);
-  call.attributes.deterministic = draw_bool (test);
+  call.attributes.deterministic = compare_toss (&test->compare);
   call.outputs[0] =
       compare_tensor (&test->compare, QM_TYPE_F32, 2, SHAPE (rows, columns),
-                      8 * draw_between (test, 0, 1), 0);
+                      8 * compare_between (&test->compare, 0, 1), 0);
   compare_run (&test->compare, &call, SUMS);
 }
 
 static void
 test_linear (Test *test)
 {
-  int64_t rows =
-      draw_bool (test) ? even_size (test) : draw_between (test, 1, 300);
+  int64_t rows = compare_toss (&test->compare)
+                     ? even_size (test)
+                     : compare_between (&test->compare, 1, 300);
   int64_t inner = even_size (test);
 
   run_linear (test, draw_by_row (test), rows, inner, even_size (test));

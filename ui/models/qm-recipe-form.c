@@ -419,7 +419,7 @@ qm_recipe_form_init (QmRecipeForm *self)
 {
   const char *units[] = { _ ("Steps"), _ ("Tokens"), NULL };
   const char *precisions[] = { _ ("fp32"), _ ("fp16, mixed"), _ ("bf16, mixed"),
-                               _ ("FP8 in linear layers, else bf16"), NULL };
+                               _ ("FP8 and bf16"), NULL };
   const char *scaled[] = { _ ("A scale for each tensor, of its own numbers"),
                            _ ("A scale for each tensor, of the passes before"),
                            _ ("A scale for each row"), NULL };
