@@ -4,6 +4,7 @@
  * QM_ATTENTION_T, and for each head size of its list QM_ATTENTION_SIZES. */
 
 #include "kernels/cuda/attention-hopper-backward.cuh"
+#include "kernels/cuda/attention-hopper-band.cuh"
 #include "kernels/cuda/attention-hopper-forward.cuh"
 #include "kernels/cuda/attention-hopper-split.cuh"
 #include "kernels/cuda/attention-hopper-whole-forward.cuh"
@@ -31,6 +32,9 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   if constexpr (D == 64 || D == 80)
     if (fits_hopper_whole<D> (p))
       return launch_hopper_whole<T, D> (p, stream);
+  if constexpr (D == 64)
+    if (fits_hopper_band (p))
+      return launch_hopper_band<T, D> (p, stream);
   if constexpr (D == 256)
     return p.threshold ? launch_hopper_split<T, D, true> (p, stream)
                        : launch_hopper_split<T, D, false> (p, stream);
