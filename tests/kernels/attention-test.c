@@ -500,7 +500,7 @@ random_case (
       c.a.head_dim = dim ? dim : random_int (state, 2) ? 64 : 72;
       c.a.scale = 0.125f;
       c.a.heads = c.a.groups;
-      c.a.seq = 65 + random_int (state, small ? 100 : 220);
+      c.a.seq = 1 + random_int (state, small ? 164 : 284);
       c.a.window = 0;
       c.a.causal = false;
       c.a.dropout = 0;
