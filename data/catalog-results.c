@@ -212,7 +212,7 @@ find_held_back (Picking *picking, const Group *group, bool *fits)
 /* Whether two entries are of the same place, of which one is a time of the
  * machine and the other none. */
 static bool
-is_same_place (const QmMeasurementEntry *a, const QmMeasurementEntry *b)
+is_of_place_held_back (const QmMeasurementEntry *a, const QmMeasurementEntry *b)
 {
   const QmMeasurement *one = &a->measurement, *other = &b->measurement;
 
@@ -236,7 +236,7 @@ qm_entries_disprove (QmEntries *into, const QmEntries *from)
           QmMeasurementEntry *known = qm_list_item (&into->measurements, j);
 
           known->replaced |= known->measurement.feasibility == QM_INFEASIBLE
-                             && is_same_place (known, seen);
+                             && is_of_place_held_back (known, seen);
         }
     }
 }
