@@ -363,8 +363,9 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
     qm_node_remove (sum.inner);
   qm_node_remove (late ? sum.add : norm);
   *(late ? norm : sum.add) = fused;
-  /* Read by the norm's gradient alone, the sum need not be exact. */
-  if (uses->readers[fused.outputs[3]] == 1)
+  /* Read by the norm's gradient alone, the sum need not be exact; that of the
+   * last layer scale of a model stays what it is. */
+  if (!sum.scaled && uses->readers[fused.outputs[3]] == 1)
     graph->values[fused.outputs[3]].tensor.type =
         graph->values[fused.inputs[3]].tensor.type;
 }

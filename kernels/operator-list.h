@@ -170,21 +170,19 @@ typedef enum QmOp
    * mean: the mean counts as 0.  With a gain there is no b, and sum = x +
    * gain a with the dropout of samples that QM_OP_LAYER_SCALE has.
    * in: 0 x, 1 gamma, 2 [beta], 3 [a], 4 [b], 5 [gamma2], 6 [beta2], 7 [rng]
-   *      where dropout > 0, 8 [gain [features]]; rows are [rows, features]
+   *      where dropout > 0, 8 [gain]; rows are [rows, features]
    * out: 0 y, 1 [mean f32 [rows]], 2 rstd f32 [rows], 3 [sum], 4 [y2] */
   QM_OP_LAYER_NORM,
 
   /* dx = dsum + the gradient through n of dy and dy2; without gamma2, dy +
    * dy2 is the gradient of y. dbranch = dx through the dropout of a (so
    * with dropout 0: dx in another type), dbranch2 through that of b.
-   * With `rms` as above, without dbeta and dbeta2.  With a gain, dbranch =
-   * gain dx, of samples that are left out 0, and dgain += column sums of
-   * a dx, as in QM_OP_LAYER_SCALE_BACKWARD.
+   * With `rms` as above, without dbeta and dbeta2.  With a gain, dbranch and
+   * dgain are dx and dgamma of QM_OP_LAYER_SCALE_BACKWARD.
    * in: 0 dy, 1 sum, 2 gamma, 3 [mean], 4 rstd, 5 [dsum], 6 [dy2], 7
-   *      [gamma2], 8 [rng] where dropout > 0, 9 [a] and 10 [gain], both or
-   *      none
+   *      [gamma2], 8 [rng] where dropout > 0, 9 [a], 10 [gain]
    * out: 0 dx, 1 dgamma f32 +=, 2 [dbeta f32 +=], 3 [dgamma2 +=], 4 [dbeta2
-   *      +=], 5 [dbranch], 6 [dbranch2], 7 [dgain +=] where gain is */
+   *      +=], 5 [dbranch], 6 [dbranch2], 7 [dgain +=] */
   QM_OP_LAYER_NORM_BACKWARD,
 
   /* y = rms norm (activation(gate) x) gamma, the root mean square that of the
