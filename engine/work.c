@@ -373,9 +373,9 @@ split_scale (const QmOpCall *call, QmOpCall *scale, QmOpCall *norm)
   norm->outputs[5] = norm->outputs[7] = none;
 }
 
-/* As how many calls, one or two, time is predicted of one. */
+/* The calls, one or two, as which a call is predicted; returns how many. */
 static int
-split (const QmOpCall *call, QmOpCall parts[2])
+predicted_as (const QmOpCall *call, QmOpCall parts[2])
 {
   bool forward = call->op == QM_OP_LAYER_NORM;
 
@@ -489,7 +489,7 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
       int n;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      n = split (&call, parts);
+      n = predicted_as (&call, parts);
       for (int j = 0; j < n; j++)
         add_call (new, plan, &parts[j], phase);
     }
