@@ -221,6 +221,57 @@ norm_without_bias (Test *test)
   compare_run (&test->compare, &call, 1e-5);
 }
 
+/* A norm of samples and its gradient, with and without a gated branch; of types
+ * as models have them, or of any. */
+static void
+adaptive_norm (Test *test)
+{
+  int64_t samples = between (test, 1, 9);
+  int64_t rows = samples * between (test, 1, test->small ? 9 : 120);
+  int64_t n = between (test, 0, 1) ? 1152 : some_columns (test);
+  bool alike = between (test, 0, 2) > 0, gated = between (test, 0, 2) > 0;
+  QmType wide = alike ? QM_TYPE_F32 : any_type (test), type = any_type (test);
+  QmType other = alike ? type : any_type (test);
+  QmOpCall call = { .op = QM_OP_ADAPTIVE_NORM, .attributes.epsilon = 1e-5 };
+
+  call.inputs[0] = matrix (test, wide, rows, n);
+  call.inputs[1] = matrix (test, type, samples, n);
+  call.inputs[2] = matrix (test, other, samples, n);
+  call.outputs[0] = matrix (test, type, rows, n);
+  call.outputs[1] = line (test, QM_TYPE_F32, rows);
+  call.outputs[2] = line (test, QM_TYPE_F32, rows);
+  if (gated)
+    {
+      call.inputs[3] = matrix (test, type, rows, n);
+      call.inputs[4] = matrix (test, other, samples, n);
+      call.outputs[3] =
+          between (test, 0, 1) ? call.inputs[0] : matrix (test, wide, rows, n);
+    }
+  compare_run (&test->compare, &call, 1e-5);
+  call = (QmOpCall){ .op = QM_OP_ADAPTIVE_NORM_BACKWARD };
+  call.inputs[0] = matrix (test, type, rows, n);
+  call.inputs[1] = matrix (test, wide, rows, n);
+  call.inputs[2] = matrix (test, other, samples, n);
+  call.inputs[3] = line (test, QM_TYPE_F32, rows);
+  call.inputs[4] = line (test, QM_TYPE_F32, rows);
+  if (between (test, 0, 2))
+    call.inputs[5] = matrix (test, wide, rows, n);
+  call.outputs[0] =
+      between (test, 0, 1) ? call.inputs[1] : matrix (test, wide, rows, n);
+  for (int i = 1; i < 3; i++)
+    call.outputs[i] = matrix (test, other, samples, n);
+  if (gated)
+    {
+      call.inputs[6] = matrix (test, type, rows, n);
+      call.inputs[7] = matrix (test, other, samples, n);
+      call.outputs[3] =
+          between (test, 0, 1) ? call.inputs[6] : matrix (test, type, rows, n);
+      call.outputs[4] = matrix (test, other, samples, n);
+    }
+  /* Of dx in 16 bits, an element that is rounded the other way counts. */
+  compare_run (&test->compare, &call, wide == QM_TYPE_F32 ? 1e-5 : 1e-3);
+}
+
 /* One of two images, or of sequences, of two kinds: such as models have, and
  * any other. */
 static QmAttributes
@@ -687,6 +738,7 @@ static const struct
   { "layer norm", layer_norm },
   { "layer norm backward", layer_norm_backward },
   { "norm without bias", norm_without_bias },
+  { "adaptive norm", adaptive_norm },
   { "token dropout", token_dropout },
   { "convolution", convolution },
   { "layer scale", layer_scale },
