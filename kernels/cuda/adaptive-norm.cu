@@ -85,7 +85,7 @@ add_gated (const QmRaw &raw_a, const QmRaw &raw_gate, float (&x)[QM_GROUP])
 
 template <QmType type, bool gated>
 __global__ void
-__launch_bounds__ (most_threads, 4)
+__launch_bounds__ (most_threads, type == QM_TYPE_F32 ? 3 : 4)
     kept_kernel (const __grid_constant__ KeptNorm norm)
 {
   __shared__ __align__ (16) float shared[2][most_warps];
