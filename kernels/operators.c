@@ -112,10 +112,11 @@ static const Signature signatures[QM_OP_COUNT] = {
                                       "fxc s#c" },
   [QM_OP_PIXEL_LOSS] = { "pixel_loss", "frk f~bchw i#bn s#8", "frk s#r" },
   [QM_OP_ADD_POSITIONS] = { "add_positions", "frc fsc", "frc" },
-  [QM_OP_ADAPTIVE_NORM] = { "adaptive_norm", "frc fbc fbc", "frc s#r s#r" },
+  [QM_OP_ADAPTIVE_NORM] = { "adaptive_norm", "frc fbc fbc f?rc f?bc",
+                            "frc s#r s#r f?rc" },
   [QM_OP_ADAPTIVE_NORM_BACKWARD] = { "adaptive_norm_backward",
-                                     "frc frc fbc s#r s#r f?rc",
-                                     "frc fbc fbc" },
+                                     "frc frc fbc s#r s#r f?rc f?rc f?bc",
+                                     "frc fbc fbc f?rc f?bc" },
   [QM_OP_GATED_ADD] = { "gated_add", "frc fbc frc", "frc" },
   [QM_OP_GATED_ADD_BACKWARD] = { "gated_add_backward", "frc frc fbc",
                                  "frc fbc" },
@@ -386,6 +387,18 @@ norm_backward_holds (const Check *check)
          && both_or_none (&in[7], &out[3])
          && qm_tensor_present (&out[4])
                 == (qm_tensor_present (&in[7]) && qm_tensor_present (&out[2]));
+}
+
+/* Rows of samples, and a gated branch as a whole or not at all: input `a`, its
+ * gate, and output 3, which is the sum or the branch's gradient. */
+static bool
+adaptive_holds (const Check *check, int a)
+{
+  const QmTensor *in = check->call->inputs;
+
+  return check->size['r'] % check->size['b'] == 0
+         && both_or_none (&in[a], &in[a + 1])
+         && both_or_none (&in[a], &check->call->outputs[3]);
 }
 
 static bool
@@ -691,7 +704,10 @@ relations_hold (const Check *check)
     case QM_OP_ADD_POSITIONS:
       return size['r'] % size['s'] == 0;
     case QM_OP_ADAPTIVE_NORM:
+      return adaptive_holds (check, 3);
     case QM_OP_ADAPTIVE_NORM_BACKWARD:
+      return adaptive_holds (check, 6)
+             && both_or_none (&call->inputs[6], &call->outputs[4]);
     case QM_OP_GATED_ADD:
     case QM_OP_GATED_ADD_BACKWARD:
       return size['r'] % size['b'] == 0;
