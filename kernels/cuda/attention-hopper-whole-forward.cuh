@@ -377,7 +377,7 @@ __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
 inline bool
 fits_hopper_whole_forward (const Params &p)
 {
-  return p.seq <= WHOLE_ROWS && !p.threshold && p.before >= p.seq
+  return p.seq <= WHOLE_MAX_SEQ && !p.threshold && p.before >= p.seq
          && p.after >= p.seq;
 }
 
