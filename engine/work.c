@@ -341,6 +341,24 @@ split_gate (const QmOpCall *call, QmOpCall *product, QmOpCall *gate)
   product->outputs[1] = product->inputs[forward ? 3 : 2] = (QmTensor){ 0 };
 }
 
+/* The two calls that one is predicted as, or false where it is one. */
+static bool
+splits (const QmOpCall *call, QmOpCall *first, QmOpCall *second)
+{
+  switch (call->op)
+    {
+    case QM_OP_GATED_LINEAR:
+    case QM_OP_GATED_INPUT_GRAD:
+      split_gate (call, first, second);
+      return true;
+    case QM_OP_ROTARY_LINEAR:
+      qm_op_split_rotary (call, first, second);
+      return true;
+    default:
+      return false;
+    }
+}
+
 /* The row that the call is in, or -1. */
 static int32_t
 add_work_of (QmWork *work,
@@ -432,16 +450,13 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
   for (size_t i = 0; i < graph->n_nodes; i++)
     {
       QmPhase phase = graph->nodes[i].phase;
-      QmOpCall call, gate;
+      QmOpCall call, first, second;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      if (call.op == QM_OP_GATED_LINEAR || call.op == QM_OP_GATED_INPUT_GRAD)
+      if (splits (&call, &first, &second))
         {
-          QmOpCall product;
-
-          split_gate (&call, &product, &gate);
-          add_call (new, plan, &product, phase);
-          add_call (new, plan, &gate, phase);
+          add_call (new, plan, &first, phase);
+          add_call (new, plan, &second, phase);
         }
       else
         add_call (new, plan, &call, phase);

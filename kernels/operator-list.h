@@ -101,6 +101,14 @@ typedef enum QmOp
    * out: 0 dpre [rows, 2 features] */
   QM_OP_GATED_INPUT_GRAD,
 
+  /* x w' + bias, which may be rounded to the type of y, then turned as
+   * QM_OP_ROTARY turns: columns are heads of `width` elements, of every `chunk`
+   * of which the first `count` turn, those of row r as position r % S does.
+   * in: 0 x [rows, in], 1 w [out, in], 2 [bias [out]],
+   *     3 table f32 [S, rotary]
+   * out: 0 y [rows, out] */
+  QM_OP_ROTARY_LINEAR,
+
   /* In FP8, for which, as for the next three, see kernels/scaled.h.
    * in: 0 x [r, c], 1 [history f32 [n]]
    * out: 0 [q [r, c]], 1 [scale f32 [1], or [r]], 2 [qt [c, t]],

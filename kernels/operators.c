@@ -38,6 +38,7 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_LINEAR_WEIGHT_GRAD] = { "linear_weight_grad", "fro fri", "soi s?o" },
   [QM_OP_GATED_LINEAR] = { "gated_linear", "fri fgi f?g", "frc f?rg" },
   [QM_OP_GATED_INPUT_GRAD] = { "gated_input_grad", "fro foc frg", "frg" },
+  [QM_OP_ROTARY_LINEAR] = { "rotary_linear", "fri foi f?o s#sh", "fro" },
   [QM_OP_QUANTIZE] = { "quantize", "frc s?#h", "e?#rc s?#p e?#ct s?#c s?#1" },
   [QM_OP_NOTE_AMAX] = { "note_amax", "s#k", "s#kn" },
   [QM_OP_SCALED_LINEAR] = { "scaled_linear", "e#rk e#ok s#p s#q f?o", "fro" },
@@ -620,6 +621,21 @@ quantize_holds (const Check *check)
          && (!qm_tensor_present (q) || check->size['p'] == check->size['r']);
 }
 
+/* Rows are of whole sequences, columns of whole chunks of heads. */
+static bool
+turned_heads_hold (const Check *check)
+{
+  const QmAttributes *attributes = &check->call->attributes;
+  const int64_t *size = check->size;
+
+  return attributes->rotary == size['h'] && size['h'] % 2 == 0
+         && size['h'] <= attributes->width && attributes->width <= size['o']
+         && attributes->count >= 1 && attributes->count <= attributes->chunk
+         && attributes->chunk <= size['o'] / attributes->width
+         && size['o'] % (attributes->width * attributes->chunk) == 0
+         && size['r'] % size['s'] == 0;
+}
+
 /* What letters cannot say. */
 static bool
 relations_hold (const Check *check)
@@ -637,6 +653,8 @@ relations_hold (const Check *check)
     case QM_OP_GATED_LINEAR:
     case QM_OP_GATED_INPUT_GRAD:
       return size['g'] == 2 * size['c'];
+    case QM_OP_ROTARY_LINEAR:
+      return turned_heads_hold (check);
     case QM_OP_ROUTE:
     case QM_OP_ROUTE_BACKWARD:
     case QM_OP_GATHER_ROWS:

@@ -101,6 +101,11 @@ qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error);
  * one. */
 bool qm_op_has_limits (const QmTarget *target, QmOp op);
 
+/* The two calls that one of QM_OP_ROTARY_LINEAR is, where the second turns what
+ * the first has made. */
+void
+qm_op_split_rotary (const QmOpCall *call, QmOpCall *linear, QmOpCall *rotary);
+
 /* Checks the types and shapes of the call against the table. */
 QmStatus qm_op_check (const QmOpCall *call, QmError *error);
 

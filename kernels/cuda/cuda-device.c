@@ -68,6 +68,7 @@ static const QmCudaOperator operators[QM_OP_COUNT] = {
   [QM_OP_GATED_NORM] = qm_cuda_gated_norm,
   [QM_OP_GATED_NORM_BACKWARD] = qm_cuda_gated_norm_backward,
   [QM_OP_ROTARY] = qm_cuda_rotary,
+  [QM_OP_ROTARY_LINEAR] = qm_cuda_rotary_linear,
   [QM_OP_EMBEDDING] = qm_cuda_embedding,
   [QM_OP_EMBEDDING_BACKWARD] = qm_cuda_embedding_backward,
   [QM_OP_POSITIONS] = qm_cuda_positions,

@@ -20,6 +20,9 @@
  * what is gated then go through the same memory, one after the other.  In the
  * gradient both come and go in pairs of 32 columns.
  *
+ * What turns together is in one thread, too, as it is a multiple of 8 columns
+ * apart; all heads of a tile turn by an angle before the next angle.
+ *
  * Which tiles there are is said by a walk: the one here is of a single product,
  * that of kernels/cuda/hopper-grouped.cuh of the products of groups. */
 
@@ -52,7 +55,9 @@ struct Work
   int steps; /* of the inner dimension */
   bool beside;
   int row_tiles, column_tiles, tile_rows, tile_columns; /* of clusters */
-  int group; /* row tiles that are worked on together */
+  int group;          /* row tiles that are worked on together */
+  const float *table; /* of angles: see QmHopperRotary */
+  int length, width, count, chunk;
 };
 
 template <int BN> struct alignas (1024) Shared
@@ -234,6 +239,7 @@ template <class T,
           QmFunction F,
           int SPREAD,
           int BN,
+          int TURNED,
           class AnyWalk>
 struct Consumer
 {
@@ -256,6 +262,15 @@ struct Consumer
   /* What is loaded at a time, of how many columns. */
   static constexpr int LOADED = PAIRS ? PAIR_COLUMNS : PART_COLUMNS;
 
+  /* Columns that turn or do not; blocks of 8 columns between those that turn
+   * together; and units of those, then of 16 columns to store. */
+  static constexpr bool TURNS = FINISH == QM_HOPPER_FINISH_ROTARY;
+  static constexpr int GROUPS = BN / (TURNS ? TURNED : BN);
+  static constexpr int APART = TURNED / 16;
+  static constexpr int TURN_UNITS = APART + UNITS;
+
+  static_assert (!TURNS || (APART * 16 == TURNED && GROUPS * TURNED == BN),
+                 "in one thread and one tile");
   static_assert (!GATES || GATE_UNITS % SPREAD == 0, "as many units a step");
   static_assert (GATES || HALVES || (SPREAD >= UNITS / 2 && SPREAD <= UNITS),
                  "one, two or a half a step");
@@ -270,6 +285,10 @@ struct Consumer
   Place tile, done; /* the first elements of this warp */
   float sum[BN / 2];
   uint32_t packed[BN / 4];
+  uint32_t turning;      /* which groups */
+  int angles[2];         /* where those of both rows begin */
+  float2 turns[2][2][2]; /* of this unit and the next, cosines and sines of both
+                            rows */
 
   __device__ __forceinline__
   Consumer (const AnyWalk &walk, Shared<BN> &s, int rank, int warp, int lane)
@@ -335,6 +354,10 @@ struct Consumer
 
     if (w.bias)
       load_bias (bias);
+    else if (TURNS) /* else the compiler keeps those of the tile before */
+#pragma unroll
+      for (int j = 0; j < BN / 8; j++)
+        bias[j] = 0;
     products_wait<0> ();
     pin (sum);
     release (last);
@@ -591,11 +614,86 @@ struct Consumer
       }
   }
 
+  __device__ __forceinline__ void
+  find_angles ()
+  {
+    const int column = tile.column + lane * TURNED, head = column / w.width;
+
+    turning = __ballot_sync (0xffffffffu, column == head * w.width
+                                              && head % w.chunk < w.count);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      angles[i] =
+          (tile.row + lane / 4 + i * 8) % w.length * TURNED + lane % 4 * 2;
+  }
+
+  template <int UNIT>
+  __device__ __forceinline__ void
+  load_angles ()
+  {
+#pragma unroll
+    for (int side = 0; side < 2; side++)
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+        turns[UNIT % 2][side][i] = __ldg (reinterpret_cast<const float2 *> (
+            w.table + angles[i] + side * (TURNED / 2) + UNIT * 8));
+  }
+
+  /* Block UNIT of all groups, and what turns with it. */
+  template <int UNIT>
+  __device__ __forceinline__ void
+  turn ()
+  {
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++)
+      if (turning >> g & 1)
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          {
+            const int at = (g * 2 * APART + UNIT) * 2 + i;
+            const float2 a = unpack2<T> (packed[at]);
+            const float2 b = unpack2<T> (packed[at + 2 * APART]);
+            const float2 c = turns[UNIT % 2][0][i], s = turns[UNIT % 2][1][i];
+
+            packed[at] =
+                pack2<T> (a.x * c.x - b.x * s.x, a.y * c.y - b.y * s.y);
+            packed[at + 2 * APART] =
+                pack2<T> (b.x * c.x + a.x * s.x, b.y * c.y + a.y * s.y);
+          }
+  }
+
+  /* An angle of every 8 columns, fetched one unit before; then 16 columns. */
+  template <int UNIT, bool MULTIPLIES>
+  __device__ __forceinline__ void
+  finish_turned ()
+  {
+    if constexpr (UNIT == 0)
+      load_angles<0> ();
+    if constexpr (UNIT + 1 < APART)
+      load_angles<UNIT + 1> ();
+    if (MULTIPLIES
+        && (UNIT == 0
+            || UNIT * SPREAD / TURN_UNITS != (UNIT - 1) * SPREAD / TURN_UNITS))
+      multiply_step ();
+    if constexpr (UNIT < APART)
+      turn<UNIT> ();
+    else
+      finish_unit<UNIT - APART, false> ();
+  }
+
   template <int UNIT, bool MULTIPLIES>
   __device__ __forceinline__ void
   finish ()
   {
-    if constexpr (GATES)
+    if constexpr (TURNS)
+      {
+        if constexpr (UNIT < TURN_UNITS)
+          {
+            finish_turned<UNIT, MULTIPLIES> ();
+            finish<UNIT + 1, MULTIPLIES> ();
+          }
+      }
+    else if constexpr (GATES)
       {
         if constexpr (UNIT < GATE_UNITS)
           {
@@ -624,6 +722,8 @@ struct Consumer
     tile.column += w.beside ? rank * (GATES ? BN / 2 : BN) : 0;
     if (LOADS)
       load_first_parts ();
+    if constexpr (TURNS)
+      find_angles ();
     while (step < w.steps)
       multiply_step ();
     pack ();
@@ -668,6 +768,7 @@ template <class T,
           QmFunction F,
           int SPREAD,
           int BN,
+          int TURNED = 0,
           class AnyWalk>
 __device__ __forceinline__ void
 run_block (const AnyWalk &walk, Shared<BN> &s)
@@ -697,8 +798,8 @@ run_block (const AnyWalk &walk, Shared<BN> &s)
   else
     {
       take_registers<240> ();
-      Consumer<T, DOWN, FINISH, F, SPREAD, BN, AnyWalk> (walk, s, rank, warp,
-                                                         threadIdx.x % 32)
+      Consumer<T, DOWN, FINISH, F, SPREAD, BN, TURNED, AnyWalk> (
+          walk, s, rank, warp, threadIdx.x % 32)
           .run ();
       __syncwarp ();
     }
@@ -711,14 +812,15 @@ template <class T,
           QmHopperFinish FINISH,
           QmFunction F,
           int SPREAD,
-          int BN>
+          int BN,
+          int TURNED>
 __global__ void
 __cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
     product_kernel (const __grid_constant__ Work w)
 {
   extern __shared__ __align__ (1024) unsigned char memory[];
 
-  run_block<T, DOWN, FINISH, F, SPREAD, BN> (
+  run_block<T, DOWN, FINISH, F, SPREAD, BN, TURNED> (
       Walk{ w }, *reinterpret_cast<Shared<BN> *> (memory));
 }
 
