@@ -623,16 +623,12 @@ quantize_holds (const Check *check)
 
 /* Rows are of whole sequences, columns of whole chunks of heads. */
 static bool
-turned_heads_hold (const Check *check)
+turned_heads_hold (const QmAttributes *a, const int64_t *size)
 {
-  const QmAttributes *attributes = &check->call->attributes;
-  const int64_t *size = check->size;
-
-  return attributes->rotary == size['h'] && size['h'] % 2 == 0
-         && size['h'] <= attributes->width && attributes->width <= size['o']
-         && attributes->count >= 1 && attributes->count <= attributes->chunk
-         && attributes->chunk <= size['o'] / attributes->width
-         && size['o'] % (attributes->width * attributes->chunk) == 0
+  return a->rotary == size['h'] && size['h'] % 2 == 0 && size['h'] <= a->width
+         && a->count >= 1 && a->count <= a->chunk && a->width <= size['o']
+         && a->chunk <= size['o'] / a->width
+         && size['o'] % (a->width * a->chunk) == 0
          && size['r'] % size['s'] == 0;
 }
 
@@ -654,7 +650,7 @@ relations_hold (const Check *check)
     case QM_OP_GATED_INPUT_GRAD:
       return size['g'] == 2 * size['c'];
     case QM_OP_ROTARY_LINEAR:
-      return turned_heads_hold (check);
+      return turned_heads_hold (attributes, size);
     case QM_OP_ROUTE:
     case QM_OP_ROUTE_BACKWARD:
     case QM_OP_GATHER_ROWS:
