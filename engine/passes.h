@@ -54,12 +54,12 @@ QmStatus qm_pass_loss (QmGraph *graph, int64_t rows, QmError *error);
  * own again.  QM_STATUS_UNSUPPORTED where that leaves none. */
 QmStatus qm_pass_fp8 (QmGraph *graph, const QmFp8 *fp8, QmError *error);
 
-/* After all others but those of gates and of rotary positions: activation checkpointing (Chen et al.
- * 2016).  Of what the forward nodes make, only what is outside of blocks lives
- * until the backward pass, the outputs of blocks among it.  Everything else
- * that the backward pass reads is made once more, by the same operators from
- * the same values, right before it is read for the first time.  So gradients do
- * not change. */
+/* After all others but those of gates and of rotary positions: activation
+ * checkpointing (Chen et al. 2016).  Of what the forward nodes make, only what
+ * is outside of blocks lives until the backward pass, the outputs of blocks
+ * among it.  Everything else that the backward pass reads is made once more, by
+ * the same operators from the same values, right before it is read for the
+ * first time.  So gradients do not change. */
 QmStatus qm_pass_checkpoint (QmGraph *graph, QmError *error);
 
 /* After checkpointing: gates go into the product that makes what they gate, and
