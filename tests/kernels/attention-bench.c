@@ -69,6 +69,13 @@ static const Shape shapes[] = {
   { 128, 16, 256, 64, false, false },
   /* DiT-XL/2 */
   { 128, 16, 256, 72, false, false },
+  /* ModernBERT base's local layers, a long and a lone sequence of large's, a
+   * narrower window, and one that is causal */
+  { 32, 12, 1024, 64, false, false, 0, 65 },
+  { 4, 16, 8192, 64, false, false, 0, 65 },
+  { 1, 16, 1024, 64, false, false, 0, 65 },
+  { 32, 16, 1024, 64, false, false, 0, 33 },
+  { 32, 16, 1024, 64, true, false, 0, 65 },
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
