@@ -32,6 +32,16 @@ heads_of (const QmGraph *graph,
          && (n[0] == 1 || stride[0] == n[1] * row) && (alternate || apart);
 }
 
+/* Whether a matrix is the whole of its owner. */
+static bool
+is_all_of_it (const QmGraph *graph, QmValueId view)
+{
+  const QmTensor *whole = &graph->values[qm_graph_owner (graph, view)].tensor;
+
+  return graph->values[view].offset == 0
+         && qm_tensor_same_strides (&graph->values[view].tensor, whole);
+}
+
 /* Whether a node between two others writes what one of them reads. */
 static bool
 is_written_between (const QmGraph *graph, const QmNode *from, const QmNode *to)
@@ -59,7 +69,7 @@ fuse_rotary (const QmUses *uses, QmGraph *graph, QmNode *rotary)
     return;
   linear = qm_uses_maker (uses, graph, x, QM_OP_LINEAR, true);
   if (linear == NULL || linear->phase != rotary->phase
-      || linear->outputs[0] != qm_graph_owner (graph, x)
+      || !is_all_of_it (graph, linear->outputs[0])
       || linear->outputs[1] != QM_NO_VALUE
       || linear->attributes.activation != QM_FUNCTION_NONE
       || linear->attributes.padded != 0
