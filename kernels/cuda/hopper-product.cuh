@@ -109,12 +109,13 @@ struct Consumer
   static constexpr int LOADED = PAIRS ? PAIR_COLUMNS : PART_COLUMNS;
 
   /* Groups of columns that turn or do not; how many blocks of 8 columns those
-   * that turn together are apart; and units: of a block of angles each, then of
-   * 16 columns to store. */
+   * that turn together are apart; and units, of angles for 8 columns and as
+   * many as PIECE groups, then of 16 columns to store. */
   static constexpr bool TURNS = FINISH == QM_HOPPER_FINISH_ROTARY;
   static constexpr int GROUPS = BN / (TURNS ? TURNED : BN);
   static constexpr int APART = TURNED / 16;
-  static constexpr int TURN_UNITS = APART + UNITS;
+  static constexpr int PIECE = GROUPS < 4 ? GROUPS : 4, PIECES = GROUPS / PIECE;
+  static constexpr int TURN_UNITS = APART * PIECES;
 
   static_assert (!TURNS || (APART * 16 == TURNED && GROUPS * TURNED == BN),
                  "in one thread and one tile");
@@ -475,7 +476,7 @@ struct Consumer
           (tile.row + lane / 4 + i * 8) % w.length * TURNED + lane % 4 * 2;
   }
 
-  template <int UNIT>
+  template <int ANGLE>
   __device__ __forceinline__ void
   load_angles ()
   {
@@ -483,25 +484,26 @@ struct Consumer
     for (int side = 0; side < 2; side++)
 #pragma unroll
       for (int i = 0; i < 2; i++)
-        turns[UNIT % 2][side][i] = __ldg (reinterpret_cast<const float2 *> (
-            w.table + angles[i] + side * (TURNED / 2) + UNIT * 8));
+        turns[ANGLE % 2][side][i] = __ldg (reinterpret_cast<const float2 *> (
+            w.table + angles[i] + side * (TURNED / 2) + ANGLE * 8));
   }
 
-  /* Block UNIT of all groups, and what turns with it. */
-  template <int UNIT>
+  /* A block of groups from the first on, and what turns with it. */
+  template <int ANGLE, int FIRST>
   __device__ __forceinline__ void
   turn ()
   {
 #pragma unroll
-    for (int g = 0; g < GROUPS; g++)
+    for (int g = FIRST; g < FIRST + PIECE; g++)
       if (turning >> g & 1)
 #pragma unroll
         for (int i = 0; i < 2; i++)
           {
-            const int at = (g * 2 * APART + UNIT) * 2 + i;
+            const int at = (g * 2 * APART + ANGLE) * 2 + i;
             const float2 a = unpack2<T> (packed[at]);
             const float2 b = unpack2<T> (packed[at + 2 * APART]);
-            const float2 c = turns[UNIT % 2][0][i], s = turns[UNIT % 2][1][i];
+            const float2 c = turns[ANGLE % 2][0][i];
+            const float2 s = turns[ANGLE % 2][1][i];
 
             packed[at] =
                 pack2<T> (a.x * c.x - b.x * s.x, a.y * c.y - b.y * s.y);
@@ -510,23 +512,24 @@ struct Consumer
           }
   }
 
-  /* Angles are fetched a unit before they are needed. */
+  /* Angles are fetched while those before them are used. */
   template <int UNIT, bool MULTIPLIES>
   __device__ __forceinline__ void
   finish_turned ()
   {
+    constexpr int ANGLE = UNIT / PIECES, ALL = TURN_UNITS + UNITS;
+
     if constexpr (UNIT == 0)
       load_angles<0> ();
-    if constexpr (UNIT + 1 < APART)
-      load_angles<UNIT + 1> ();
+    if constexpr (UNIT % PIECES == 0 && ANGLE + 1 < APART)
+      load_angles<ANGLE + 1> ();
     if (MULTIPLIES
-        && (UNIT == 0
-            || UNIT * SPREAD / TURN_UNITS != (UNIT - 1) * SPREAD / TURN_UNITS))
+        && (UNIT == 0 || UNIT * SPREAD / ALL != (UNIT - 1) * SPREAD / ALL))
       multiply_step ();
-    if constexpr (UNIT < APART)
-      turn<UNIT> ();
+    if constexpr (UNIT < TURN_UNITS)
+      turn<ANGLE, UNIT % PIECES * PIECE> ();
     else
-      finish_unit<UNIT - APART, false> ();
+      finish_unit<UNIT - TURN_UNITS, false> ();
   }
 
   template <int UNIT, bool MULTIPLIES>
@@ -535,7 +538,7 @@ struct Consumer
   {
     if constexpr (TURNS)
       {
-        if constexpr (UNIT < TURN_UNITS)
+        if constexpr (UNIT < TURN_UNITS + UNITS)
           {
             finish_turned<UNIT, MULTIPLIES> ();
             finish<UNIT + 1, MULTIPLIES> ();
