@@ -341,22 +341,62 @@ split_gate (const QmOpCall *call, QmOpCall *product, QmOpCall *gate)
   product->outputs[1] = product->inputs[forward ? 3 : 2] = (QmTensor){ 0 };
 }
 
-/* The two calls that one is predicted as, or false where it is one. */
-static bool
-splits (const QmOpCall *call, QmOpCall *first, QmOpCall *second)
+/* The same of a norm that scales what it adds. */
+static void
+split_scale (const QmOpCall *call, QmOpCall *scale, QmOpCall *norm)
 {
-  switch (call->op)
+  const QmTensor none = { 0 }, *in = call->inputs, *out = call->outputs;
+  bool forward = call->op == QM_OP_LAYER_NORM;
+
+  *norm = *call;
+  *scale = (QmOpCall){ .op = forward ? QM_OP_LAYER_SCALE
+                                     : QM_OP_LAYER_SCALE_BACKWARD,
+                       .attributes = call->attributes };
+  if (forward)
     {
-    case QM_OP_GATED_LINEAR:
-    case QM_OP_GATED_INPUT_GRAD:
-      split_gate (call, first, second);
-      return true;
-    case QM_OP_ROTARY_LINEAR:
-      qm_op_split_rotary (call, first, second);
-      return true;
-    default:
-      return false;
+      scale->inputs[0] = in[3];
+      scale->inputs[1] = in[8];
+      scale->inputs[2] = in[0];
+      scale->inputs[3] = in[7];
+      scale->outputs[0] = norm->inputs[0] = out[3];
+      norm->inputs[3] = norm->inputs[7] = norm->inputs[8] = none;
+      norm->outputs[3] = none;
+      return;
     }
+  scale->inputs[0] = out[0];
+  scale->inputs[1] = in[9];
+  scale->inputs[2] = in[10];
+  scale->inputs[3] = in[8];
+  scale->outputs[0] = out[5];
+  scale->outputs[1] = out[7];
+  norm->inputs[8] = norm->inputs[9] = norm->inputs[10] = none;
+  norm->outputs[5] = norm->outputs[7] = none;
+}
+
+/* The calls, one or two, as which a call is predicted; returns how many. */
+static int
+predicted_as (const QmOpCall *call, QmOpCall parts[2])
+{
+  bool forward = call->op == QM_OP_LAYER_NORM;
+
+  if (call->op == QM_OP_GATED_LINEAR || call->op == QM_OP_GATED_INPUT_GRAD)
+    {
+      split_gate (call, &parts[0], &parts[1]);
+      return 2;
+    }
+  if (call->op == QM_OP_ROTARY_LINEAR)
+    {
+      qm_op_split_rotary (call, &parts[0], &parts[1]);
+      return 2;
+    }
+  if ((forward || call->op == QM_OP_LAYER_NORM_BACKWARD)
+      && qm_tensor_present (&call->inputs[forward ? 8 : 10]))
+    {
+      split_scale (call, &parts[forward ? 0 : 1], &parts[forward ? 1 : 0]);
+      return 2;
+    }
+  parts[0] = *call;
+  return 1;
 }
 
 /* The row that the call is in, or -1. */
@@ -450,16 +490,13 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
   for (size_t i = 0; i < graph->n_nodes; i++)
     {
       QmPhase phase = graph->nodes[i].phase;
-      QmOpCall call, first, second;
+      QmOpCall call, parts[2];
+      int n;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      if (splits (&call, &first, &second))
-        {
-          add_call (new, plan, &first, phase);
-          add_call (new, plan, &second, phase);
-        }
-      else
-        add_call (new, plan, &call, phase);
+      n = predicted_as (&call, parts);
+      for (int j = 0; j < n; j++)
+        add_call (new, plan, &parts[j], phase);
     }
   new->ranks = plan->options.ranks > 1 ? plan->options.ranks : 1;
   new->parts = plan->parts > 1 ? plan->parts : 1;

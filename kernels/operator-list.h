@@ -172,20 +172,23 @@ typedef enum QmOp
    * `features`. Dropout of a uses `site`, of b `site2`. Without a, sum is x and
    * is not written; y and y2 are made from the unrounded sum. An absent beta is
    * 0; beta2 is there where gamma2 and beta are. With `rms` (Zhang and Sennrich
-   * 2019) there are no beta, beta2 and mean: the mean counts as 0.
+   * 2019) there are no beta, beta2 and mean: the mean counts as 0. With a gain
+   * there is no b, and sum = x + gain a with the dropout of samples that
+   * QM_OP_LAYER_SCALE has.
    * in: 0 x, 1 gamma, 2 [beta], 3 [a], 4 [b], 5 [gamma2], 6 [beta2], 7 [rng]
-   *      where dropout > 0; rows are [rows, features]
+   *      where dropout > 0, 8 [gain]; rows are [rows, features]
    * out: 0 y, 1 [mean f32 [rows]], 2 rstd f32 [rows], 3 [sum], 4 [y2] */
   QM_OP_LAYER_NORM,
 
-  /* dx = dsum + the gradient through n of dy and dy2; without gamma2, dy +
-   * dy2 is the gradient of y. dbranch = dx through the dropout of a (so
-   * with dropout 0: dx in another type), dbranch2 through that of b.
-   * With `rms` as above, without dbeta and dbeta2.
+  /* dx = dsum + the gradient through n of dy and dy2; without gamma2, dy + dy2
+   * is the gradient of y. dbranch = dx through the dropout of a (so with
+   * dropout 0: dx in another type), dbranch2 through that of b. With `rms` as
+   * above, without dbeta and dbeta2. With a gain, dbranch and dgain are dx and
+   * dgamma of QM_OP_LAYER_SCALE_BACKWARD.
    * in: 0 dy, 1 sum, 2 gamma, 3 [mean], 4 rstd, 5 [dsum], 6 [dy2], 7
-   *      [gamma2], 8 [rng] where dropout > 0
+   *      [gamma2], 8 [rng] where dropout > 0, 9 [a], 10 [gain]
    * out: 0 dx, 1 dgamma f32 +=, 2 [dbeta f32 +=], 3 [dgamma2 +=], 4 [dbeta2
-   *      +=], 5 [dbranch], 6 [dbranch2] */
+   *      +=], 5 [dbranch], 6 [dbranch2], 7 [dgain +=] */
   QM_OP_LAYER_NORM_BACKWARD,
 
   /* y = rms norm (activation(gate) x) gamma, the root mean square that of the
@@ -491,18 +494,18 @@ typedef enum QmOp
    * out: 0 y [B S, features] */
   QM_OP_ADD_POSITIONS,
 
-  /* A layer norm without weights of its own, but with those that a sample has
-   * (Peebles and Xie 2023, 3.2, adaLN): rows are of B samples, as many of each;
-   * y[r] = (x[r] - mean) rstd (1 + scale[b]) + shift[b], with mean and rstd as
-   * QM_OP_LAYER_NORM has them.
-   * in: 0 x [rows, features], 1 shift [B, features], 2 scale [B, features]
-   * out: 0 y [rows, features], 1 mean f32 [rows], 2 rstd f32 [rows] */
+  /* A layer norm with weights that a sample has (Peebles and Xie 2023, 3.2,
+   * adaLN), of B samples of as many rows: sum[r] = x[r] + gate[b] a[r]; y[r] =
+   * (sum[r] - mean) rstd (1 + scale[b]) + shift[b]; a, sum, mean and rstd are
+   * as QM_OP_LAYER_NORM has them.
+   * in: 0 x, 1 shift [B, features], 2 scale [B, features], 3 [a], 4 [gate]
+   * out: 0 y [rows, features], 1 mean f32 [rows], 2 rstd f32 [rows], 3 [sum] */
   QM_OP_ADAPTIVE_NORM,
 
   /* dx = dsum + the gradient through the norm; dshift and dscale are sums over
-   * the rows of a sample.
-   * in: 0 dy, 1 x, 2 scale, 3 mean, 4 rstd, 5 [dsum [rows, features]]
-   * out: 0 dx, 1 dshift [B, features], 2 dscale [B, features] */
+   * the rows of a sample; da and dgate are as below, with dx for dy.
+   * in: 0 dy, 1 sum, 2 scale, 3 mean, 4 rstd, 5 [dsum], 6 [a], 7 [gate]
+   * out: 0 dx, 1 dshift [B, features], 2 dscale, 3 [da], 4 [dgate] */
   QM_OP_ADAPTIVE_NORM_BACKWARD,
 
   /* y[r] = residual[r] + gate[b] x[r], rows being of samples as above.
@@ -746,8 +749,7 @@ typedef enum QmOp
    * in: none; out: 0 y, dense */
   QM_OP_FETCH,
 
-  /* From here on that has been done.
-   * in: 0 y; out: none */
+  /* From here on that has been done.  in: 0 y; out: none */
   QM_OP_FETCHED,
 
   /* Begins to send x: its sum over all ranks, of which each takes its part, is
@@ -755,8 +757,7 @@ typedef enum QmOp
    * in: 0 x, dense; out: none */
   QM_OP_SEND,
 
-  /* From here on x can be written again.
-   * in: 0 x; out: none */
+  /* From here on x can be written again.  in: 0 x; out: none */
   QM_OP_SENT,
 
   /* sum[0] = sum of x^2, of all gradients that the host has.
@@ -769,8 +770,7 @@ typedef enum QmOp
    * in: 0 state; out: 0 [gradient f32 [n]], 1 [w [n]], dense */
   QM_OP_HOST_ADAM,
 
-  /* From here on that has been done, of all parts.
-   * in: none; out: none */
+  /* From here on that has been done, of all parts.  in: none; out: none */
   QM_OP_HOST_UPDATED,
 
   /* Between ranks, in place; x is as many equal parts as there are ranks.

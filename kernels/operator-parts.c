@@ -1,8 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What calls are made of that could be several. */
+/* What calls are made of that could be several, and of what there may be
+ * nothing. */
 
 #include "kernels/operators.h"
+#include "kernels/random.h"
+
+bool
+qm_dropout_is_on (double dropout)
+{
+  return qm_dropout_threshold (dropout) > 0;
+}
+
+bool
+qm_op_rotary_fits (const QmOpCall *call)
+{
+  const QmAttributes *a = &call->attributes;
+  const int64_t *table = call->inputs[3].shape, *y = call->outputs[0].shape;
+
+  return a->rotary == table[1] && table[1] % 2 == 0 && table[1] <= a->width
+         && a->count >= 1 && a->count <= a->chunk && a->width <= y[1]
+         && a->chunk <= y[1] / a->width && y[1] % (a->width * a->chunk) == 0
+         && y[0] % table[0] == 0;
+}
 
 void
 qm_op_split_rotary (const QmOpCall *call, QmOpCall *linear, QmOpCall *rotary)

@@ -3,7 +3,6 @@
 #include "kernels/operators.h"
 
 #include "kernels/diffusion.h"
-#include "kernels/random.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,11 +52,12 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_ATTENTION_BACKWARD] = { "attention_backward",
                                  "fbhsd fbhsd fbgsd fbgsd fbhsd s#bhs i?3",
                                  "fbhsd fbgsd fbgsd" },
-  [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc f?c f?rc f?rc f?c f?c i?3",
+  [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc f?c f?rc f?rc f?c f?c i?3 f?c",
                          "frc s?#r s#r f?rc f?rc" },
   [QM_OP_LAYER_NORM_BACKWARD] = { "layer_norm_backward",
-                                  "frc frc fc s?#r s#r f?rc f?rc f?c i?3",
-                                  "frc s#c s?#c s?#c s?#c f?rc f?rc" },
+                                  "frc frc fc s?#r s#r f?rc f?rc f?c i?3 "
+                                  "f?rc f?c",
+                                  "frc s#c s?#c s?#c s?#c f?rc f?rc s?#c" },
   [QM_OP_GATED_NORM] = { "gated_norm", "frc frc fc", "frc s#r" },
   [QM_OP_GATED_NORM_BACKWARD] = { "gated_norm_backward", "frc frc frc fc s#r",
                                   "frc frc s#c" },
@@ -112,10 +112,11 @@ static const Signature signatures[QM_OP_COUNT] = {
                                       "fxc s#c" },
   [QM_OP_PIXEL_LOSS] = { "pixel_loss", "frk f~bchw i#bn s#8", "frk s#r" },
   [QM_OP_ADD_POSITIONS] = { "add_positions", "frc fsc", "frc" },
-  [QM_OP_ADAPTIVE_NORM] = { "adaptive_norm", "frc fbc fbc", "frc s#r s#r" },
+  [QM_OP_ADAPTIVE_NORM] = { "adaptive_norm", "frc fbc fbc f?rc f?bc",
+                            "frc s#r s#r f?rc" },
   [QM_OP_ADAPTIVE_NORM_BACKWARD] = { "adaptive_norm_backward",
-                                     "frc frc fbc s#r s#r f?rc",
-                                     "frc fbc fbc" },
+                                     "frc frc fbc s#r s#r f?rc f?rc f?bc",
+                                     "frc fbc fbc f?rc f?bc" },
   [QM_OP_GATED_ADD] = { "gated_add", "frc fbc frc", "frc" },
   [QM_OP_GATED_ADD_BACKWARD] = { "gated_add_backward", "frc frc fbc",
                                  "frc fbc" },
@@ -189,12 +190,6 @@ int
 qm_op_outputs (QmOp op)
 {
   return count_words (signatures[op].outputs);
-}
-
-bool
-qm_dropout_is_on (double dropout)
-{
-  return qm_dropout_threshold (dropout) > 0;
 }
 
 /* What is known of the letters while a call is checked. */
@@ -345,12 +340,25 @@ both_or_none (const QmTensor *a, const QmTensor *b)
   return qm_tensor_present (a) == qm_tensor_present (b);
 }
 
+/* Samples that stochastic depth may leave out, and what it draws from. */
 static bool
-norm_holds (const QmOpCall *call)
+depth_holds (const Check *check, int rng)
 {
+  return has_samples (check)
+         && (!qm_dropout_is_on (check->call->attributes.dropout)
+             || qm_tensor_present (&check->call->inputs[rng]));
+}
+
+static bool
+norm_holds (const Check *check)
+{
+  const QmOpCall *call = check->call;
   const QmTensor *in = call->inputs, *out = call->outputs;
 
   return (qm_tensor_present (&in[3]) || !qm_tensor_present (&in[4]))
+         && (!qm_tensor_present (&in[8])
+             || (qm_tensor_present (&in[3]) && !qm_tensor_present (&in[4])
+                 && depth_holds (check, 7)))
          && both_or_none (&in[3], &out[3])
          && !(qm_tensor_present (&in[2]) && call->attributes.rms)
          && qm_tensor_present (&out[1]) != call->attributes.rms
@@ -359,15 +367,32 @@ norm_holds (const QmOpCall *call)
 }
 
 static bool
-norm_backward_holds (const QmOpCall *call)
+norm_backward_holds (const Check *check)
 {
+  const QmOpCall *call = check->call;
   const QmTensor *in = call->inputs, *out = call->outputs;
 
   return qm_tensor_present (&in[3]) != call->attributes.rms
+         && both_or_none (&in[9], &in[10]) && both_or_none (&in[10], &out[7])
+         && (!qm_tensor_present (&in[10])
+             || (qm_tensor_present (&out[5]) && !qm_tensor_present (&out[6])
+                 && depth_holds (check, 8)))
          && !(qm_tensor_present (&out[2]) && call->attributes.rms)
          && both_or_none (&in[7], &out[3])
          && qm_tensor_present (&out[4])
                 == (qm_tensor_present (&in[7]) && qm_tensor_present (&out[2]));
+}
+
+/* Rows of samples, and a gated branch as a whole or not at all: input `a`, its
+ * gate, and output 3, which is the sum or the branch's gradient. */
+static bool
+adaptive_holds (const Check *check, int a)
+{
+  const QmTensor *in = check->call->inputs;
+
+  return check->size['r'] % check->size['b'] == 0
+         && both_or_none (&in[a], &in[a + 1])
+         && both_or_none (&in[a], &check->call->outputs[3]);
 }
 
 static bool
@@ -621,17 +646,6 @@ quantize_holds (const Check *check)
          && (!qm_tensor_present (q) || check->size['p'] == check->size['r']);
 }
 
-/* Rows are of whole sequences, columns of whole chunks of heads. */
-static bool
-turned_heads_hold (const QmAttributes *a, const int64_t *size)
-{
-  return a->rotary == size['h'] && size['h'] % 2 == 0 && size['h'] <= a->width
-         && a->count >= 1 && a->count <= a->chunk && a->width <= size['o']
-         && a->chunk <= size['o'] / a->width
-         && size['o'] % (a->width * a->chunk) == 0
-         && size['r'] % size['s'] == 0;
-}
-
 /* What letters cannot say. */
 static bool
 relations_hold (const Check *check)
@@ -650,7 +664,7 @@ relations_hold (const Check *check)
     case QM_OP_GATED_INPUT_GRAD:
       return size['g'] == 2 * size['c'];
     case QM_OP_ROTARY_LINEAR:
-      return turned_heads_hold (attributes, size);
+      return qm_op_rotary_fits (call);
     case QM_OP_ROUTE:
     case QM_OP_ROUTE_BACKWARD:
     case QM_OP_GATHER_ROWS:
@@ -686,7 +700,10 @@ relations_hold (const Check *check)
     case QM_OP_ADD_POSITIONS:
       return size['r'] % size['s'] == 0;
     case QM_OP_ADAPTIVE_NORM:
+      return adaptive_holds (check, 3);
     case QM_OP_ADAPTIVE_NORM_BACKWARD:
+      return adaptive_holds (check, 6)
+             && both_or_none (&call->inputs[6], &call->outputs[4]);
     case QM_OP_GATED_ADD:
     case QM_OP_GATED_ADD_BACKWARD:
       return size['r'] % size['b'] == 0;
@@ -723,21 +740,17 @@ relations_hold (const Check *check)
     case QM_OP_ATTENTION_BACKWARD:
       return attention_holds (check, call->op == QM_OP_ATTENTION ? 3 : 6);
     case QM_OP_LAYER_NORM:
-      return norm_holds (call);
+      return norm_holds (check);
     case QM_OP_LAYER_NORM_BACKWARD:
-      return norm_backward_holds (call);
+      return norm_backward_holds (check);
     case QM_OP_DEPTHWISE_CONV:
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
       return has_samples (check);
     case QM_OP_LAYER_SCALE:
-      return has_samples (check)
-             && (!qm_dropout_is_on (attributes->dropout)
-                 || qm_tensor_present (&call->inputs[3]));
+      return depth_holds (check, 3);
     case QM_OP_LAYER_SCALE_BACKWARD:
-      return has_samples (check)
-             && both_or_none (&call->inputs[2], &call->outputs[1])
-             && (!qm_dropout_is_on (attributes->dropout)
-                 || qm_tensor_present (&call->inputs[3]));
+      return depth_holds (check, 3)
+             && both_or_none (&call->inputs[2], &call->outputs[1]);
     case QM_OP_POOL:
     case QM_OP_POOL_BACKWARD:
       return pool_holds (check);

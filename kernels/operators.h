@@ -40,7 +40,7 @@
 /* Elements of a head, beyond which no device has attention in one operator. */
 #define QM_ATTENTION_HEAD 256
 
-#define QM_OP_MAX_INPUTS  10
+#define QM_OP_MAX_INPUTS  11
 #define QM_OP_MAX_OUTPUTS 8
 
 typedef struct QmOpCall
@@ -100,6 +100,10 @@ qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error);
 /* Whether any call of the operator may be refused there, without looking at
  * one. */
 bool qm_op_has_limits (const QmTarget *target, QmOp op);
+
+/* Whether rows of a call of QM_OP_ROTARY_LINEAR are of whole sequences, and
+ * columns of whole chunks of heads that can turn. */
+bool qm_op_rotary_fits (const QmOpCall *call);
 
 /* The two calls that one of QM_OP_ROTARY_LINEAR is, where the second turns what
  * the first has made. */

@@ -26,6 +26,22 @@ extern "C"
 /* Most blocks of the gradient of layer norm: each makes sums of its own. */
 #define QM_CUDA_NORM_PARTS 792
 
+/* Where among its sums, of gamma and beta and of those of a second output, that
+ * of a gain is, and how many there is room for. */
+static inline int
+qm_cuda_norm_gain (const QmOpCall *call)
+{
+  return qm_tensor_present (&call->inputs[6]) ? 4 : 2;
+}
+
+static inline int
+qm_cuda_norm_sums (const QmOpCall *call)
+{
+  int gain = qm_cuda_norm_gain (call);
+
+  return gain == 4 && qm_tensor_present (&call->inputs[10]) ? 5 : 4;
+}
+
 /* Most blocks of the sum of squares. */
 #define QM_CUDA_SQUARES_PARTS 2048
 
@@ -165,6 +181,22 @@ qm_cuda_sort_layout (int64_t tokens, int64_t columns)
 
 /* Groups of samples whose hidden tokens are added up apart. */
 #define QM_CUDA_MASK_PARTS 8
+
+/* Sums of a part of the rows of a sample that the gradient of a norm of samples
+ * makes, of each kind, and the fewest rows of a part. */
+#define QM_CUDA_SAMPLE_SUMS (448 << 10)
+#define QM_CUDA_SAMPLE_ROWS 8
+
+/* Most parts of a sample. */
+static inline int64_t
+qm_cuda_sample_parts (int64_t rows, int64_t batch, int64_t columns)
+{
+  int64_t most = QM_CUDA_SAMPLE_SUMS / (batch * columns);
+  int64_t parts = rows / batch / QM_CUDA_SAMPLE_ROWS;
+
+  parts = parts < most ? parts : most;
+  return parts > 1 ? parts : 1;
+}
 
 /* Most parts of the rows of layer scale. */
 #define QM_CUDA_SCALE_PARTS 528

@@ -483,6 +483,104 @@ bench_convnext (Bench *bench)
     }
 }
 
+static const char dino[] = "dinov3-large";
+
+/* A layer scale and the norm behind it: one operator, or two. */
+static void
+bench_scaled_norm (Bench *bench,
+                   const char *model,
+                   QmAttributes attributes,
+                   bool fused)
+{
+  const int64_t n = 1024, rows = 128 * attributes.width;
+  const QmType type = QM_TYPE_BF16;
+  QmOpCall call = { .op = QM_OP_LAYER_SCALE, .attributes = attributes };
+
+  if (!fused)
+    {
+      call.inputs[0] = matrix (bench, type, rows, n);
+      call.inputs[1] = line (bench, QM_TYPE_F32, n);
+      call.inputs[2] = matrix (bench, QM_TYPE_F32, rows, n);
+      call.inputs[3] = bench->gpu.rng;
+      call.outputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+      report (bench, model, "layer scale", &call, 0);
+    }
+  call = (QmOpCall){ .op = QM_OP_LAYER_NORM, .attributes = attributes };
+  call.inputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[1] = line (bench, type, n);
+  call.inputs[2] = line (bench, type, n);
+  call.outputs[0] = matrix (bench, type, rows, n);
+  call.outputs[1] = line (bench, QM_TYPE_F32, rows);
+  call.outputs[2] = line (bench, QM_TYPE_F32, rows);
+  if (fused)
+    {
+      call.inputs[3] = matrix (bench, type, rows, n);
+      call.inputs[7] = bench->gpu.rng;
+      call.inputs[8] = line (bench, QM_TYPE_F32, n);
+      call.outputs[3] = matrix (bench, QM_TYPE_F32, rows, n);
+    }
+  report (bench, model, fused ? "norm + scaled branch" : "norm", &call, 0);
+}
+
+static void
+bench_scaled_norm_backward (Bench *bench,
+                            const char *model,
+                            QmAttributes attributes,
+                            bool fused)
+{
+  const int64_t n = 1024, rows = 128 * attributes.width;
+  const QmType type = QM_TYPE_BF16;
+  QmOpCall call = { .op = QM_OP_LAYER_NORM_BACKWARD, .attributes = attributes };
+
+  call.inputs[0] = matrix (bench, type, rows, n);
+  call.inputs[1] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[2] = line (bench, type, n);
+  call.inputs[3] = line (bench, QM_TYPE_F32, rows);
+  call.inputs[4] = line (bench, QM_TYPE_F32, rows);
+  call.inputs[5] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.outputs[0] = call.inputs[5];
+  call.outputs[1] = line (bench, QM_TYPE_F32, n);
+  call.outputs[2] = line (bench, QM_TYPE_F32, n);
+  if (fused)
+    {
+      call.inputs[8] = bench->gpu.rng;
+      call.inputs[9] = matrix (bench, type, rows, n);
+      call.inputs[10] = line (bench, QM_TYPE_F32, n);
+      call.outputs[5] = call.inputs[9];
+      call.outputs[7] = line (bench, QM_TYPE_F32, n);
+    }
+  report (bench, model, fused ? "norm + scaled, backward" : "norm backward",
+          &call, 0);
+  if (fused)
+    return;
+  call =
+      (QmOpCall){ .op = QM_OP_LAYER_SCALE_BACKWARD, .attributes = attributes };
+  call.inputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[1] = call.outputs[0] = matrix (bench, type, rows, n);
+  call.inputs[2] = line (bench, QM_TYPE_F32, n);
+  call.inputs[3] = bench->gpu.rng;
+  call.outputs[1] = line (bench, QM_TYPE_F32, n);
+  report (bench, model, "layer scale backward", &call, 0);
+}
+
+/* What a layer of DINOv3 adds: of 128 images of 201 and of 257 tokens. */
+static void
+bench_dino (Bench *bench)
+{
+  for (int i = 0; i < 4; i++)
+    {
+      const QmAttributes attributes = {
+        .epsilon = 1e-5, .dropout = 0.1, .height = 1, .width = i < 2 ? 201 : 257
+      };
+      char model[32];
+
+      snprintf (model, sizeof model, "%s %lld", dino,
+                (long long) (128 * attributes.width));
+      bench_scaled_norm (bench, model, attributes, i % 2 == 1);
+      bench_scaled_norm_backward (bench, model, attributes, i % 2 == 1);
+    }
+}
+
 static const char mamba[] = "mamba-2.8b 8";
 
 /* The convolution and the norm of a layer of Mamba-2.8B. */
@@ -525,6 +623,103 @@ bench_mamba (Bench *bench)
   call.outputs[2] = line (bench, QM_TYPE_F32, rows);
   call.outputs[3] = call.inputs[0];
   report (bench, mamba, "rms norm + branch", &call, 0);
+}
+
+/* The residual stream of DiT-XL/2. */
+static const char dit[] = "dit-xl-2 128";
+
+#define DIT_SAMPLES 128
+#define DIT_ROWS    (256 * DIT_SAMPLES)
+#define DIT_WIDTH   1152
+
+static QmTensor
+dit_rows (Bench *bench, QmType type)
+{
+  return matrix (bench, type, DIT_ROWS, DIT_WIDTH);
+}
+
+static QmTensor
+dit_samples (Bench *bench)
+{
+  return matrix (bench, QM_TYPE_BF16, DIT_SAMPLES, DIT_WIDTH);
+}
+
+/* The norm, with the branch that it takes in or without. */
+static void
+bench_dit_norm (Bench *bench, bool gated)
+{
+  QmOpCall call = { .op = QM_OP_ADAPTIVE_NORM, .attributes.epsilon = 1e-6 };
+
+  call.inputs[0] = dit_rows (bench, QM_TYPE_F32);
+  call.inputs[1] = dit_samples (bench);
+  call.inputs[2] = dit_samples (bench);
+  call.outputs[0] = dit_rows (bench, QM_TYPE_BF16);
+  call.outputs[1] = line (bench, QM_TYPE_F32, DIT_ROWS);
+  call.outputs[2] = line (bench, QM_TYPE_F32, DIT_ROWS);
+  if (gated)
+    {
+      call.inputs[3] = dit_rows (bench, QM_TYPE_BF16);
+      call.inputs[4] = dit_samples (bench);
+      call.outputs[3] = dit_rows (bench, QM_TYPE_F32);
+    }
+  report (bench, dit, gated ? "adaptive norm + branch" : "adaptive norm", &call,
+          0);
+}
+
+static void
+bench_dit_norm_backward (Bench *bench, bool gated)
+{
+  QmOpCall call = { .op = QM_OP_ADAPTIVE_NORM_BACKWARD };
+
+  call.inputs[0] = dit_rows (bench, QM_TYPE_BF16);
+  call.inputs[1] = dit_rows (bench, QM_TYPE_F32);
+  call.inputs[2] = dit_samples (bench);
+  call.inputs[3] = line (bench, QM_TYPE_F32, DIT_ROWS);
+  call.inputs[4] = line (bench, QM_TYPE_F32, DIT_ROWS);
+  call.inputs[5] = dit_rows (bench, QM_TYPE_F32);
+  call.outputs[0] = call.inputs[5];
+  call.outputs[1] = dit_samples (bench);
+  call.outputs[2] = dit_samples (bench);
+  if (gated)
+    {
+      call.inputs[6] = dit_rows (bench, QM_TYPE_BF16);
+      call.inputs[7] = dit_samples (bench);
+      call.outputs[3] = call.inputs[6];
+      call.outputs[4] = dit_samples (bench);
+    }
+  report (bench, dit,
+          gated ? "adaptive backward + branch" : "adaptive backward", &call, 0);
+}
+
+/* What the branch took by itself. */
+static void
+bench_dit_gate (Bench *bench)
+{
+  QmOpCall call = { .op = QM_OP_GATED_ADD };
+
+  call.inputs[0] = dit_rows (bench, QM_TYPE_BF16);
+  call.inputs[1] = dit_samples (bench);
+  call.inputs[2] = dit_rows (bench, QM_TYPE_F32);
+  call.outputs[0] = dit_rows (bench, QM_TYPE_F32);
+  report (bench, dit, "gated sum", &call, 0);
+  call = (QmOpCall){ .op = QM_OP_GATED_ADD_BACKWARD };
+  call.inputs[0] = dit_rows (bench, QM_TYPE_F32);
+  call.inputs[1] = dit_rows (bench, QM_TYPE_BF16);
+  call.inputs[2] = dit_samples (bench);
+  call.outputs[0] = call.inputs[1];
+  call.outputs[1] = dit_samples (bench);
+  report (bench, dit, "gated sum backward", &call, 0);
+}
+
+static void
+bench_dit (Bench *bench)
+{
+  for (int gated = 0; gated < 2; gated++)
+    {
+      bench_dit_norm (bench, gated);
+      bench_dit_norm_backward (bench, gated);
+    }
+  bench_dit_gate (bench);
 }
 
 /* FLOP a second of a device that multiplies and adds in 128 lanes of a
@@ -576,6 +771,10 @@ main (int argc, char **argv)
     bench_convnext (&bench);
   if (is_wanted (&bench, mamba))
     bench_mamba (&bench);
+  if (is_wanted (&bench, dino))
+    bench_dino (&bench);
+  if (is_wanted (&bench, dit))
+    bench_dit (&bench);
   bench_close (&bench.gpu);
   return 0;
 }

@@ -9,217 +9,12 @@
  * there is no GPU. */
 
 #include "tests/data/check.h"
-#include "tests/kernels/compare.h"
+#include "tests/kernels/rows.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SHAPE(...) ((int64_t[]){ __VA_ARGS__ })
-
-typedef struct Test
-{
-  Compare compare;
-  bool small;
-} Test;
-
-static int64_t
-between (Test *test, int64_t low, int64_t high)
-{
-  return compare_between (&test->compare, low, high);
-}
-
-static int64_t
-pick (Test *test, const int64_t *values, size_t n)
-{
-  int64_t value = values[between (test, 0, (int64_t) n - 1)];
-
-  return test->small && value > 2100 ? 100 : value;
-}
-#define PICK(test, ...)            \
-  pick (test, SHAPE (__VA_ARGS__), \
-        sizeof SHAPE (__VA_ARGS__) / sizeof (int64_t))
-
-static QmTensor
-matrix (Test *test, QmType type, int64_t rows, int64_t columns)
-{
-  int64_t gap = PICK (test, 0, 0, 8, 3);
-  int64_t offset = PICK (test, 0, 0, 0, 8, 1);
-
-  return compare_tensor (&test->compare, type, 2, SHAPE (rows, columns), gap,
-                         offset);
-}
-
-static QmTensor
-dense (Test *test, QmType type, int32_t rank, const int64_t *shape)
-{
-  return compare_tensor (&test->compare, type, rank, shape, 0,
-                         PICK (test, 0, 0, 0, 1));
-}
-
-static QmTensor
-line (Test *test, QmType type, int64_t n)
-{
-  return dense (test, type, 1, SHAPE (n));
-}
-
-static QmType
-any_type (Test *test)
-{
-  return compare_type (&test->compare);
-}
-
-static void
-set_ids (Test *test, const QmTensor *tensor, int64_t low, int64_t high)
-{
-  for (int64_t i = 0; i < qm_tensor_elements (tensor); i++)
-    ((int32_t *) tensor->data)[i] = (int32_t) between (test, low, high);
-}
-
-static double
-some_dropout (Test *test)
-{
-  return between (test, 0, 1) ? 0.1 * (double) between (test, 1, 5) : 0;
-}
-
-static int64_t
-some_columns (Test *test)
-{
-  int64_t even = PICK (test, 8, 64, 256, 264, 512, 768, 1024, 2048, 2560, 3072,
-                       4096, 5120, 8192, 10240);
-
-  return between (test, 0, 2) ? even
-                              : between (test, 1, test->small ? 1100 : 4500);
-}
-
-static void
-layer_norm (Test *test)
-{
-  int64_t rows = between (test, 1, test->small ? 9 : 700);
-  int64_t n = some_columns (test);
-  int branches = (int) between (test, 0, 2);
-  QmOpCall call = { .op = QM_OP_LAYER_NORM };
-
-  call.attributes.epsilon = 1e-5;
-  call.attributes.site = 7;
-  call.attributes.site2 = 8;
-  call.inputs[0] = matrix (test, any_type (test), rows, n);
-  call.inputs[1] = line (test, any_type (test), n);
-  call.inputs[2] = line (test, any_type (test), n);
-  call.outputs[0] = matrix (test, any_type (test), rows, n);
-  call.outputs[1] = line (test, QM_TYPE_F32, rows);
-  call.outputs[2] = line (test, QM_TYPE_F32, rows);
-  for (int i = 0; i < branches; i++)
-    call.inputs[3 + i] = matrix (test, any_type (test), rows, n);
-  if (branches > 0)
-    {
-      call.attributes.dropout = some_dropout (test);
-      call.inputs[7] = compare_rng (&test->compare);
-      call.outputs[3] = between (test, 0, 1)
-                            ? call.inputs[0]
-                            : matrix (test, any_type (test), rows, n);
-    }
-  if (between (test, 0, 1))
-    {
-      call.inputs[5] = line (test, any_type (test), n);
-      call.inputs[6] = line (test, any_type (test), n);
-      call.outputs[4] = matrix (test, any_type (test), rows, n);
-    }
-  /* The mean of a row is a small difference of large numbers. */
-  compare_run (&test->compare, &call, 1e-5);
-}
-
-static void
-layer_norm_backward (Test *test)
-{
-  int64_t rows = between (test, 1, test->small ? 9 : 3000);
-  int64_t n = some_columns (test);
-  QmOpCall call = { .op = QM_OP_LAYER_NORM_BACKWARD };
-
-  if (!test->small && n > 3000)
-    rows = rows % 300 + 1;
-  call.attributes.site = 7;
-  call.attributes.site2 = 8;
-  call.inputs[0] = matrix (test, any_type (test), rows, n);
-  call.inputs[1] = matrix (test, any_type (test), rows, n);
-  call.inputs[2] = line (test, any_type (test), n);
-  call.inputs[3] = line (test, QM_TYPE_F32, rows);
-  call.inputs[4] = line (test, QM_TYPE_F32, rows);
-  call.outputs[0] = between (test, 0, 3)
-                        ? matrix (test, any_type (test), rows, n)
-                        : call.inputs[0];
-  call.outputs[1] = line (test, QM_TYPE_F32, n);
-  call.outputs[2] = line (test, QM_TYPE_F32, n);
-  if (between (test, 0, 1))
-    call.inputs[5] = matrix (test, any_type (test), rows, n);
-  if (between (test, 0, 1))
-    {
-      call.inputs[6] = matrix (test, any_type (test), rows, n);
-      if (between (test, 0, 1))
-        {
-          call.inputs[7] = line (test, any_type (test), n);
-          call.outputs[3] = line (test, QM_TYPE_F32, n);
-          call.outputs[4] = line (test, QM_TYPE_F32, n);
-        }
-    }
-  for (int64_t i = 5, last = between (test, 4, 6); i <= last; i++)
-    {
-      call.attributes.dropout = some_dropout (test);
-      call.outputs[i] = matrix (test, any_type (test), rows, n);
-    }
-  call.inputs[8] = compare_rng (&test->compare);
-  compare_run (&test->compare, &call, 1e-5);
-}
-
-/* A norm without what is added after it, around the mean or not. */
-static void
-norm_without_bias (Test *test)
-{
-  int64_t rows = between (test, 1, test->small ? 9 : 700);
-  int64_t n = some_columns (test);
-  bool rms = between (test, 0, 1);
-  QmOpCall call = { .op = QM_OP_LAYER_NORM };
-
-  call.attributes.epsilon = 1e-5;
-  call.attributes.rms = rms;
-  call.inputs[0] = matrix (test, any_type (test), rows, n);
-  call.inputs[1] = line (test, any_type (test), n);
-  call.outputs[0] = matrix (test, any_type (test), rows, n);
-  if (!rms)
-    call.outputs[1] = line (test, QM_TYPE_F32, rows);
-  call.outputs[2] = line (test, QM_TYPE_F32, rows);
-  if (between (test, 0, 1))
-    {
-      call.inputs[3] = matrix (test, any_type (test), rows, n);
-      call.outputs[3] = call.inputs[0];
-    }
-  if (between (test, 0, 1))
-    {
-      call.inputs[5] = line (test, any_type (test), n);
-      call.outputs[4] = matrix (test, any_type (test), rows, n);
-    }
-  compare_run (&test->compare, &call, 1e-5);
-  call = (QmOpCall){ .op = QM_OP_LAYER_NORM_BACKWARD };
-  call.attributes.rms = rms;
-  call.inputs[0] = matrix (test, any_type (test), rows, n);
-  call.inputs[1] = matrix (test, any_type (test), rows, n);
-  call.inputs[2] = line (test, any_type (test), n);
-  if (!rms)
-    call.inputs[3] = line (test, QM_TYPE_F32, rows);
-  call.inputs[4] = line (test, QM_TYPE_F32, rows);
-  call.outputs[0] = matrix (test, any_type (test), rows, n);
-  call.outputs[1] = line (test, QM_TYPE_F32, n);
-  if (between (test, 0, 1))
-    call.inputs[5] = matrix (test, any_type (test), rows, n);
-  if (between (test, 0, 1))
-    {
-      call.inputs[6] = matrix (test, any_type (test), rows, n);
-      call.inputs[7] = line (test, any_type (test), n);
-      call.outputs[3] = line (test, QM_TYPE_F32, n);
-    }
-  compare_run (&test->compare, &call, 1e-5);
-}
 
 /* One of two images, or of sequences, of two kinds: such as models have, and
  * any other. */
@@ -684,9 +479,10 @@ static const struct
   const char *name;
   void (*run) (Test *test);
 } families[] = {
-  { "layer norm", layer_norm },
-  { "layer norm backward", layer_norm_backward },
-  { "norm without bias", norm_without_bias },
+  { "layer norm", test_layer_norm },
+  { "layer norm backward", test_layer_norm_backward },
+  { "norm without bias", test_norm_without_bias },
+  { "adaptive norm", test_adaptive_norm },
   { "token dropout", token_dropout },
   { "convolution", convolution },
   { "layer scale", layer_scale },
