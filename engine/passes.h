@@ -54,17 +54,21 @@ QmStatus qm_pass_loss (QmGraph *graph, int64_t rows, QmError *error);
  * own again.  QM_STATUS_UNSUPPORTED where that leaves none. */
 QmStatus qm_pass_fp8 (QmGraph *graph, const QmFp8 *fp8, QmError *error);
 
-/* After all others but that of gates: activation checkpointing (Chen et al.
- * 2016).  Of what the forward nodes make, only what is outside of blocks lives
- * until the backward pass, the outputs of blocks among it.  Everything else
- * that the backward pass reads is made once more, by the same operators from
- * the same values, right before it is read for the first time.  So gradients do
- * not change. */
+/* After all others but those of gates and of rotary positions: activation
+ * checkpointing (Chen et al. 2016).  Of what the forward nodes make, only what
+ * is outside of blocks lives until the backward pass, the outputs of blocks
+ * among it.  Everything else that the backward pass reads is made once more, by
+ * the same operators from the same values, right before it is read for the
+ * first time.  So gradients do not change. */
 QmStatus qm_pass_checkpoint (QmGraph *graph, QmError *error);
 
 /* After checkpointing: gates go into the product that makes what they gate, and
  * their gradients into the one that makes that of what was gated. */
 QmStatus qm_pass_gates (QmGraph *graph, QmError *error);
+
+/* After checkpointing: what turns queries and keys goes into the product that
+ * makes them. */
+QmStatus qm_pass_rotary (QmGraph *graph, QmError *error);
 
 /* Products of f32 may use TF32. */
 QmStatus qm_pass_tf32 (QmGraph *graph, QmError *error);

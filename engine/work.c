@@ -387,6 +387,11 @@ predicted_as (const QmOpCall *call, QmOpCall parts[2])
       split_gate (call, &parts[0], &parts[1]);
       return 2;
     }
+  if (call->op == QM_OP_ROTARY_LINEAR)
+    {
+      qm_op_split_rotary (call, &parts[0], &parts[1]);
+      return 2;
+    }
   if ((forward || call->op == QM_OP_LAYER_NORM_BACKWARD)
       && qm_tensor_present (&call->inputs[forward ? 8 : 10]))
     {

@@ -75,9 +75,8 @@ typedef enum QmOp
   QM_OP_LINEAR,
 
   /* dx = (dy w) activation'(pre) + add, dy w possibly rounded to the type of dx
-   * before. Without `pre` the activation is
-   * none. With `padded`, columns out..padded-1 of dy exist and are zero,
-   * and so are those rows of w.
+   * before. Without `pre` the activation is none. With `padded`, columns
+   * out..padded-1 of dy exist and are zero, and so are those rows of w.
    * in: 0 dy [rows, out], 1 w [out, in], 2 [pre [rows, in]],
    *     3 [add [rows, in]]
    * out: 0 dx [rows, in] */
@@ -101,6 +100,14 @@ typedef enum QmOp
    * out: 0 dpre [rows, 2 features] */
   QM_OP_GATED_INPUT_GRAD,
 
+  /* x w' + bias, which may be rounded to the type of y, then turned as
+   * QM_OP_ROTARY turns: columns are heads of `width` elements, of every `chunk`
+   * of which the first `count` turn, those of row r as position r % S does.
+   * in: 0 x [rows, in], 1 w [out, in], 2 [bias [out]],
+   *     3 table f32 [S, rotary]
+   * out: 0 y [rows, out] */
+  QM_OP_ROTARY_LINEAR,
+
   /* In FP8, for which, as for the next three, see kernels/scaled.h.
    * in: 0 x [r, c], 1 [history f32 [n]]
    * out: 0 [q [r, c]], 1 [scale f32 [1], or [r]], 2 [qt [c, t]],
@@ -114,12 +121,11 @@ typedef enum QmOp
   /* in: 0 a, 1 b, 2 sa, 3 sb, as there; out: 0 dw f32 [r, o] */
   QM_OP_SCALED_WEIGHT_GRAD,
 
-  /* c = scale x a b, for every pair of leading indices; any strides of
-   * which one of the last two is 1. With `causal` only c[i, j] with j <= i
-   * matter (kind 1) or only a[i, j] with j <= i are not zero (kind 2) or
-   * only a[i, j] with j >= i are not zero (kind 3): a hint, and how FLOPs
-   * are counted; a kernel that leaves out the rest of c writes zeros
-   * there.
+  /* c = scale x a b, for every pair of leading indices; any strides of which
+   * one of the last two is 1. With `causal` only c[i, j] with j <= i matter
+   * (kind 1) or only a[i, j] with j <= i are not zero (kind 2) or only a[i, j]
+   * with j >= i are not zero (kind 3): a hint, and how FLOPs are counted; a
+   * kernel that leaves out the rest of c writes zeros there.
    * in: 0 a [B, H, m, k], 1 b [B, H, k, n]
    * out: 0 c [B, H, m, n] */
   QM_OP_MATMUL,
@@ -160,25 +166,25 @@ typedef enum QmOp
    * out: 0 dq, 1 dk, 2 dv, with shapes and strides as q, k, v have */
   QM_OP_ATTENTION_BACKWARD,
 
-  /* sum = x + dropout(a) + dropout(b); n = (sum - mean) rstd; y = n gamma
-   * + beta; y2 = n gamma2 + beta2, or, without gamma2, y once more in the
-   * type of y2. rstd = 1 / sqrt(variance + epsilon), variance over the row
-   * with divisor `features`. Dropout of a uses `site`, of b `site2`.
-   * Without a, sum is x and is not written; y and y2 are made from the
-   * unrounded sum.  An absent beta is 0; beta2 is there where gamma2 and beta
-   * are.  With `rms` (Zhang and Sennrich 2019) there are no beta, beta2 and
-   * mean: the mean counts as 0.  With a gain there is no b, and sum = x +
-   * gain a with the dropout of samples that QM_OP_LAYER_SCALE has.
+  /* sum = x + dropout(a) + dropout(b); n = (sum - mean) rstd; y = n gamma +
+   * beta; y2 = n gamma2 + beta2, or, without gamma2, y once more in the type of
+   * y2. rstd = 1 / sqrt(variance + epsilon), variance over the row with divisor
+   * `features`. Dropout of a uses `site`, of b `site2`. Without a, sum is x and
+   * is not written; y and y2 are made from the unrounded sum. An absent beta is
+   * 0; beta2 is there where gamma2 and beta are. With `rms` (Zhang and Sennrich
+   * 2019) there are no beta, beta2 and mean: the mean counts as 0. With a gain
+   * there is no b, and sum = x + gain a with the dropout of samples that
+   * QM_OP_LAYER_SCALE has.
    * in: 0 x, 1 gamma, 2 [beta], 3 [a], 4 [b], 5 [gamma2], 6 [beta2], 7 [rng]
    *      where dropout > 0, 8 [gain]; rows are [rows, features]
    * out: 0 y, 1 [mean f32 [rows]], 2 rstd f32 [rows], 3 [sum], 4 [y2] */
   QM_OP_LAYER_NORM,
 
-  /* dx = dsum + the gradient through n of dy and dy2; without gamma2, dy +
-   * dy2 is the gradient of y. dbranch = dx through the dropout of a (so
-   * with dropout 0: dx in another type), dbranch2 through that of b.
-   * With `rms` as above, without dbeta and dbeta2.  With a gain, dbranch and
-   * dgain are dx and dgamma of QM_OP_LAYER_SCALE_BACKWARD.
+  /* dx = dsum + the gradient through n of dy and dy2; without gamma2, dy + dy2
+   * is the gradient of y. dbranch = dx through the dropout of a (so with
+   * dropout 0: dx in another type), dbranch2 through that of b. With `rms` as
+   * above, without dbeta and dbeta2. With a gain, dbranch and dgain are dx and
+   * dgamma of QM_OP_LAYER_SCALE_BACKWARD.
    * in: 0 dy, 1 sum, 2 gamma, 3 [mean], 4 rstd, 5 [dsum], 6 [dy2], 7
    *      [gamma2], 8 [rng] where dropout > 0, 9 [a], 10 [gain]
    * out: 0 dx, 1 dgamma f32 +=, 2 [dbeta f32 +=], 3 [dgamma2 +=], 4 [dbeta2
@@ -195,11 +201,10 @@ typedef enum QmOp
    * out: 0 dgate, 1 dx, all [rows, features], 2 dgamma f32 += */
   QM_OP_GATED_NORM_BACKWARD,
 
-  /* Rotates the first `rotary` elements of the heads of the first `count`
-   * parts (queries and keys), and leaves the others (values) as they are:
-   * element j < r/2 and j + r/2 of a head at position s turn by the angle
-   * table[s, j], backwards with `inverse`. Where y is x, nothing else is
-   * written.
+  /* Rotates the first `rotary` elements of the heads of the first `count` parts
+   * (queries and keys), and leaves the others (values) as they are: element j <
+   * r/2 and j + r/2 of a head at position s turn by the angle table[s, j],
+   * backwards with `inverse`. Where y is x, nothing else is written.
    * in: 0 x, 1 table f32 [S, rotary] (r/2 cosines, then r/2 sines, a row)
    * out: 0 y; x and y are [B, S, P, H, D] with any strides but a dense
    *      last */
@@ -245,12 +250,11 @@ typedef enum QmOp
    * out: 0 images [B, C, H, W] with any strides */
   QM_OP_UNPATCHIFY,
 
-  /* y = activation(x * w + bias), a convolution of every channel with
-   * weights of its own. Rows are the pixels of images of `height` x `width`
-   * by rows. w[c, m, n] meets the pixel (m - M/2, n - N/2) away, with
-   * `causal` (m - M + 1, n - N + 1), so that nothing below or right of a
-   * pixel counts: a sequence is an image of height 1. Pixels outside of the
-   * image are 0.
+  /* y = activation(x * w + bias), a convolution of every channel with weights
+   * of its own. Rows are the pixels of images of `height` x `width` by rows.
+   * w[c, m, n] meets the pixel (m - M/2, n - N/2) away, with `causal` (m - M +
+   * 1, n - N + 1), so that nothing below or right of a pixel counts: a sequence
+   * is an image of height 1. Pixels outside of the image are 0.
    * in: 0 x [B H W, C], 1 w [C, M, N], dense, 2 [bias [C]]
    * out: 0 y [B H W, C] */
   QM_OP_DEPTHWISE_CONV,
@@ -297,10 +301,9 @@ typedef enum QmOp
    *   y[t, d] = (sum over n of c[t, n] h[n] + skip[d] u[t, d]) silu(z[t, d])
    *
    * where h is 0 before the first row, and in fp32. states[q, k, n, d] is h
-   * before row `chunk` k of sequence q: from there the gradient computes
-   * what it needs of a chunk once more, and a kernel may work on the
-   * chunks of a sequence at the same time. With a `chunk` of 1 every state
-   * is kept.
+   * before row `chunk` k of sequence q: from there the gradient computes what
+   * it needs of a chunk once more, and a kernel may work on the chunks of a
+   * sequence at the same time. With a `chunk` of 1 every state is kept.
    * in: 0 u [rows, D], 1 dt [rows, D], 2 a f32 [D, N], dense, 3 b [rows, N],
    *      4 c [rows, N], 5 skip f32 [D], 6 [bias f32 [D]], 7 [z [rows, D]]
    * out: 0 y [rows, D], 1 states f32 [rows / width, width / chunk rounded
@@ -474,13 +477,12 @@ typedef enum QmOp
   QM_OP_RESTORE_TOKENS_BACKWARD,
 
   /* The mean square of what is wrong about pixels that were hidden (He et al.
-   * 2022).  Row b (N + 1) + 1 + n of x is of patch n of image b, its elements
-   * in the order row, column, channel; t are the pixels of that patch, or with
+   * 2022). Row b (N + 1) + 1 + n of x is of patch n of image b, its elements in
+   * the order row, column, channel; t are the pixels of that patch, or with
    * `normalized` (t - mean) / sqrt (variance + epsilon), of the patch, the
-   * variance with divisor C P P - 1.  Of patches whose place is -1, `count` of
-   * each image: losses[row] = scale / (B count) x mean over its elements of
-   * (x - t)^2, and dx = loss scale x its gradient.  Of all other rows both are
-   * 0.
+   * variance with divisor C P P - 1. Of patches whose place is -1, `count` of
+   * each image: losses[row] = scale / (B count) x mean over its elements of (x
+   * - t)^2, and dx = loss scale x its gradient. Of all other rows both are 0.
    * in: 0 x [B (N + 1), C P P], 1 images [B, C, H, W] with any strides, 2
    *      places i32 [B, N], 3 state (see QM_STATE_*)
    * out: 0 dx, 1 losses f32 [B (N + 1)] */
@@ -667,12 +669,11 @@ typedef enum QmOp
    * out: 0 sum f32 [1] */
   QM_OP_SUM_SQUARES,
 
-  /* From the sum of squares of the (loss-scaled) gradients, prepares an
-   * update: the gradient's norm, the factor that unscales and clips to
-   * `max_norm` (0: no clipping), whether a gradient is infinite or not a
-   * number; with `dynamic`, halves the loss scale if so and doubles it
-   * after QM_SCALE_GROWTH updates in a row that were not; counts the
-   * update if it will take place.
+  /* From the sum of squares of the (loss-scaled) gradients, prepares an update:
+   * the gradient's norm, the factor that unscales and clips to `max_norm` (0:
+   * no clipping), whether a gradient is infinite or not a number; with
+   * `dynamic`, halves the loss scale if so and doubles it after QM_SCALE_GROWTH
+   * updates in a row that were not; counts the update if it will take place.
    * in: 0 sum f32 [1]
    * out: 0 state f32, in and out */
   QM_OP_UPDATE_STATE,
@@ -748,8 +749,7 @@ typedef enum QmOp
    * in: none; out: 0 y, dense */
   QM_OP_FETCH,
 
-  /* From here on that has been done.
-   * in: 0 y; out: none */
+  /* From here on that has been done.  in: 0 y; out: none */
   QM_OP_FETCHED,
 
   /* Begins to send x: its sum over all ranks, of which each takes its part, is
@@ -757,8 +757,7 @@ typedef enum QmOp
    * in: 0 x, dense; out: none */
   QM_OP_SEND,
 
-  /* From here on x can be written again.
-   * in: 0 x; out: none */
+  /* From here on x can be written again.  in: 0 x; out: none */
   QM_OP_SENT,
 
   /* sum[0] = sum of x^2, of all gradients that the host has.
@@ -771,8 +770,7 @@ typedef enum QmOp
    * in: 0 state; out: 0 [gradient f32 [n]], 1 [w [n]], dense */
   QM_OP_HOST_ADAM,
 
-  /* From here on that has been done, of all parts.
-   * in: none; out: none */
+  /* From here on that has been done, of all parts.  in: none; out: none */
   QM_OP_HOST_UPDATED,
 
   /* Between ranks, in place; x is as many equal parts as there are ranks.

@@ -37,6 +37,7 @@ qm_op_flops (const QmOpCall *call)
     {
     case QM_OP_LINEAR:
     case QM_OP_GATED_LINEAR:
+    case QM_OP_ROTARY_LINEAR:
     case QM_OP_SCALED_LINEAR:
     case QM_OP_SCALED_WEIGHT_GRAD:
       return 2.0 * (double) a[0] * (double) a[1] * (double) b[0];

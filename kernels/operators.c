@@ -3,7 +3,6 @@
 #include "kernels/operators.h"
 
 #include "kernels/diffusion.h"
-#include "kernels/random.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +37,7 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_LINEAR_WEIGHT_GRAD] = { "linear_weight_grad", "fro fri", "soi s?o" },
   [QM_OP_GATED_LINEAR] = { "gated_linear", "fri fgi f?g", "frc f?rg" },
   [QM_OP_GATED_INPUT_GRAD] = { "gated_input_grad", "fro foc frg", "frg" },
+  [QM_OP_ROTARY_LINEAR] = { "rotary_linear", "fri foi f?o s#sh", "fro" },
   [QM_OP_QUANTIZE] = { "quantize", "frc s?#h", "e?#rc s?#p e?#ct s?#c s?#1" },
   [QM_OP_NOTE_AMAX] = { "note_amax", "s#k", "s#kn" },
   [QM_OP_SCALED_LINEAR] = { "scaled_linear", "e#rk e#ok s#p s#q f?o", "fro" },
@@ -190,12 +190,6 @@ int
 qm_op_outputs (QmOp op)
 {
   return count_words (signatures[op].outputs);
-}
-
-bool
-qm_dropout_is_on (double dropout)
-{
-  return qm_dropout_threshold (dropout) > 0;
 }
 
 /* What is known of the letters while a call is checked. */
@@ -669,6 +663,8 @@ relations_hold (const Check *check)
     case QM_OP_GATED_LINEAR:
     case QM_OP_GATED_INPUT_GRAD:
       return size['g'] == 2 * size['c'];
+    case QM_OP_ROTARY_LINEAR:
+      return qm_op_rotary_fits (call);
     case QM_OP_ROUTE:
     case QM_OP_ROUTE_BACKWARD:
     case QM_OP_GATHER_ROWS:

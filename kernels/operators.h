@@ -101,6 +101,15 @@ qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error);
  * one. */
 bool qm_op_has_limits (const QmTarget *target, QmOp op);
 
+/* Whether rows of a call of QM_OP_ROTARY_LINEAR are of whole sequences, and
+ * columns of whole chunks of heads that can turn. */
+bool qm_op_rotary_fits (const QmOpCall *call);
+
+/* The two calls that one of QM_OP_ROTARY_LINEAR is, where the second turns what
+ * the first has made. */
+void
+qm_op_split_rotary (const QmOpCall *call, QmOpCall *linear, QmOpCall *rotary);
+
 /* Checks the types and shapes of the call against the table. */
 QmStatus qm_op_check (const QmOpCall *call, QmError *error);
 

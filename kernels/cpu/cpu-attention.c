@@ -354,6 +354,15 @@ rotate (float *head, const float *table, int64_t rotary, bool inverse)
 }
 
 bool
+qm_cpu_rotary_linear (QmThreads *threads, const QmOpCall *call)
+{
+  QmOpCall linear, rotary;
+
+  qm_op_split_rotary (call, &linear, &rotary);
+  return qm_cpu_linear (threads, &linear) && qm_cpu_rotary (threads, &rotary);
+}
+
+bool
 qm_cpu_rotary (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];

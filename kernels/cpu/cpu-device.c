@@ -46,6 +46,7 @@ static const QmCpuOperator operators[QM_OP_COUNT] = {
   [QM_OP_GATED_NORM] = qm_cpu_gated_norm,
   [QM_OP_GATED_NORM_BACKWARD] = qm_cpu_gated_norm_backward,
   [QM_OP_ROTARY] = qm_cpu_rotary,
+  [QM_OP_ROTARY_LINEAR] = qm_cpu_rotary_linear,
   [QM_OP_EMBEDDING] = qm_cpu_embedding,
   [QM_OP_EMBEDDING_BACKWARD] = qm_cpu_embedding_backward,
   [QM_OP_POSITIONS] = qm_cpu_positions,

@@ -119,6 +119,7 @@ bool qm_cpu_layer_norm_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_gated_norm (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_gated_norm_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_rotary (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_rotary_linear (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_embedding (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_embedding_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_positions (QmThreads *threads, const QmOpCall *call);

@@ -68,6 +68,7 @@ static const QmCudaOperator operators[QM_OP_COUNT] = {
   [QM_OP_GATED_NORM] = qm_cuda_gated_norm,
   [QM_OP_GATED_NORM_BACKWARD] = qm_cuda_gated_norm_backward,
   [QM_OP_ROTARY] = qm_cuda_rotary,
+  [QM_OP_ROTARY_LINEAR] = qm_cuda_rotary_linear,
   [QM_OP_EMBEDDING] = qm_cuda_embedding,
   [QM_OP_EMBEDDING_BACKWARD] = qm_cuda_embedding_backward,
   [QM_OP_POSITIONS] = qm_cuda_positions,
@@ -161,20 +162,13 @@ qm_cuda_launched (const QmOpCall *call, QmError *error)
              : qm_cuda_failed (code, qm_op_name (call->op), error);
 }
 
-/* Makes the device the current one of this thread. */
-static QmStatus
-enter (QmDevice *device, QmError *error)
+QmStatus
+qm_cuda_enter (QmDevice *device, QmError *error)
 {
   cudaError_t code = cudaSetDevice (((CudaDevice *) device)->ordinal);
 
   return code == cudaSuccess ? QM_OK
                              : qm_cuda_failed (code, device->info.id, error);
-}
-
-QmStatus
-qm_cuda_enter (QmDevice *device, QmError *error)
-{
-  return enter (device, error);
 }
 
 cudaStream_t
@@ -196,7 +190,7 @@ cuda_close (QmDevice *device)
 {
   CudaDevice *cuda = (CudaDevice *) device;
 
-  if (enter (device, NULL) == QM_OK)
+  if (qm_cuda_enter (device, NULL) == QM_OK)
     cudaDeviceSynchronize ();
   qm_cuda_choices_free (cuda->context.choices);
   qm_cuda_products_free (cuda->context.products);
@@ -217,7 +211,7 @@ cuda_free_bytes (QmDevice *device)
 {
   size_t available = 0, total = 0;
 
-  if (enter (device, NULL) != QM_OK
+  if (qm_cuda_enter (device, NULL) != QM_OK
       || cudaMemGetInfo (&available, &total) != cudaSuccess)
     {
       cudaGetLastError ();
@@ -229,7 +223,7 @@ cuda_free_bytes (QmDevice *device)
 static QmStatus
 cuda_allocate (QmDevice *device, size_t bytes, void **memory, QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
   cudaError_t code;
 
   *memory = NULL;
@@ -255,7 +249,7 @@ cuda_allocate (QmDevice *device, size_t bytes, void **memory, QmError *error)
 static void
 cuda_free (QmDevice *device, void *memory)
 {
-  if (enter (device, NULL) == QM_OK)
+  if (qm_cuda_enter (device, NULL) == QM_OK)
     {
       cudaDeviceSynchronize ();
       cudaFree (memory);
@@ -272,7 +266,7 @@ copy (QmDevice *device,
       enum cudaMemcpyKind kind,
       QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
   cudaError_t code;
 
   if (status != QM_OK)
@@ -313,7 +307,7 @@ cuda_set (QmDevice *device,
           size_t bytes,
           QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -324,7 +318,7 @@ cuda_set (QmDevice *device,
 static QmStatus
 cuda_stream_create (QmDevice *device, QmStream **stream, QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   *stream = NULL;
   if (status != QM_OK)
@@ -347,7 +341,7 @@ cuda_stream_create (QmDevice *device, QmStream **stream, QmError *error)
 static void
 cuda_stream_free (QmDevice *device, QmStream *stream)
 {
-  if (enter (device, NULL) == QM_OK)
+  if (qm_cuda_enter (device, NULL) == QM_OK)
     cudaStreamDestroy (stream->stream);
   free (stream);
 }
@@ -355,7 +349,7 @@ cuda_stream_free (QmDevice *device, QmStream *stream)
 static QmStatus
 cuda_stream_synchronize (QmDevice *device, QmStream *stream, QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -365,7 +359,7 @@ cuda_stream_synchronize (QmDevice *device, QmStream *stream, QmError *error)
 static QmStatus
 cuda_event_create (QmDevice *device, QmEvent **event, QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   *event = NULL;
   if (status != QM_OK)
@@ -385,7 +379,7 @@ cuda_event_create (QmDevice *device, QmEvent **event, QmError *error)
 static void
 cuda_event_free (QmDevice *device, QmEvent *event)
 {
-  if (enter (device, NULL) == QM_OK)
+  if (qm_cuda_enter (device, NULL) == QM_OK)
     cudaEventDestroy (event->event);
   free (event);
 }
@@ -396,7 +390,7 @@ cuda_event_record (QmDevice *device,
                    QmEvent *event,
                    QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -410,7 +404,7 @@ cuda_event_elapsed (QmDevice *device,
                     double *seconds,
                     QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
   float milliseconds = 0;
   cudaError_t code;
 
@@ -426,7 +420,7 @@ cuda_event_elapsed (QmDevice *device,
 static QmStatus
 cuda_pin (QmDevice *device, void *memory, size_t bytes, QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
   cudaError_t code;
 
   if (status != QM_OK)
@@ -445,7 +439,7 @@ cuda_pin (QmDevice *device, void *memory, size_t bytes, QmError *error)
 static void
 cuda_unpin (QmDevice *device, void *memory)
 {
-  if (enter (device, NULL) == QM_OK)
+  if (qm_cuda_enter (device, NULL) == QM_OK)
     {
       cudaDeviceSynchronize ();
       cudaHostUnregister (memory);
@@ -461,7 +455,7 @@ cuda_stream_write (QmDevice *device,
                    size_t bytes,
                    QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -479,7 +473,7 @@ cuda_stream_read (QmDevice *device,
                   size_t bytes,
                   QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -495,7 +489,7 @@ cuda_stream_wait (QmDevice *device,
                   QmEvent *event,
                   QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -510,7 +504,7 @@ cuda_stream_call (QmDevice *device,
                   void *data,
                   QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -526,7 +520,7 @@ cuda_stream_word (QmDevice *device,
                   bool until,
                   QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -538,7 +532,7 @@ cuda_stream_word (QmDevice *device,
 static QmStatus
 cuda_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -554,7 +548,7 @@ cuda_capture_end (QmDevice *device,
                   QmCapture **capture,
                   QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
   cudaGraph_t graph = NULL;
   cudaError_t code;
 
@@ -585,7 +579,7 @@ cuda_capture_launch (QmDevice *device,
                      QmCapture *capture,
                      QmError *error)
 {
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;
@@ -596,7 +590,7 @@ cuda_capture_launch (QmDevice *device,
 static void
 cuda_capture_free (QmDevice *device, QmCapture *capture)
 {
-  if (enter (device, NULL) == QM_OK)
+  if (qm_cuda_enter (device, NULL) == QM_OK)
     cudaGraphExecDestroy (capture->graph);
   free (capture);
 }
@@ -636,7 +630,7 @@ cuda_run (QmDevice *device,
           QmError *error)
 {
   CudaDevice *cuda = (CudaDevice *) device;
-  QmStatus status = enter (device, error);
+  QmStatus status = qm_cuda_enter (device, error);
 
   if (status != QM_OK)
     return status;

@@ -90,6 +90,7 @@ extern "C"
   QM_CUDA_OPERATOR (gated_norm);
   QM_CUDA_OPERATOR (gated_norm_backward);
   QM_CUDA_OPERATOR (rotary);
+  QM_CUDA_OPERATOR (rotary_linear);
   QM_CUDA_OPERATOR (embedding);
   QM_CUDA_OPERATOR (embedding_backward);
   QM_CUDA_OPERATOR (positions);

@@ -123,6 +123,7 @@ qm_cuda_has_workspace (QmOp op)
     case QM_OP_LINEAR_INPUT_GRAD:
     case QM_OP_GATED_LINEAR:
     case QM_OP_GATED_INPUT_GRAD:
+    case QM_OP_ROTARY_LINEAR:
     case QM_OP_LINEAR_WEIGHT_GRAD:
     case QM_OP_MATMUL:
     case QM_OP_QUANTIZE:
@@ -159,6 +160,7 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     {
     case QM_OP_LINEAR:
     case QM_OP_LINEAR_INPUT_GRAD:
+    case QM_OP_ROTARY_LINEAR:
     case QM_OP_MATMUL:
     case QM_OP_SCALED_LINEAR:
     case QM_OP_SCALED_WEIGHT_GRAD:

@@ -120,6 +120,11 @@ describe (Work *w, const QmHopperProduct &p)
   if (status == cudaSuccess && p.pre)
     status = describe_parts (&w->pre, &w->pre_up, p, p.pre, p.step_pre,
                              gate || slope);
+  w->table = p.rotary.table;
+  w->length = (int) p.rotary.length;
+  w->width = (int) p.rotary.width;
+  w->count = (int) p.rotary.count;
+  w->chunk = (int) p.rotary.chunk;
   w->bias = p.bias;
   w->store_pre = p.pre != NULL;
   w->rows = (int) p.rows;
@@ -128,11 +133,16 @@ describe (Work *w, const QmHopperProduct &p)
   return status;
 }
 
-template <bool DOWN, QmHopperFinish FINISH, QmFunction F, int SPREAD>
+template <bool DOWN,
+          QmHopperFinish FINISH,
+          QmFunction F,
+          int SPREAD,
+          int TURNED = 0>
 cudaError_t
 launch_spread (const Work &w, int processors, cudaStream_t stream)
 {
-  auto kernel = product_kernel<QM_PRODUCT_T, DOWN, FINISH, F, SPREAD, BN>;
+  auto kernel =
+      product_kernel<QM_PRODUCT_T, DOWN, FINISH, F, SPREAD, BN, TURNED>;
   const size_t bytes = sizeof (Shared<BN>);
   cudaError_t status =
       cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

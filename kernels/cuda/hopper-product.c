@@ -2,7 +2,8 @@
 
 #include "kernels/cuda/hopper-product.h"
 
-/* In hopper-product.cu and hopper-gated.cu, once for each type. */
+/* In hopper-product.cu, hopper-gated.cu and hopper-rotary.cu, once for each
+ * type. */
 cudaError_t qm_hopper_product_f16 (const QmHopperProduct *product,
                                    int processors,
                                    cudaStream_t stream);
@@ -17,10 +18,31 @@ cudaError_t qm_hopper_gated_bf16 (const QmHopperProduct *product,
                                   int processors,
                                   cudaStream_t stream);
 
+cudaError_t qm_hopper_rotary_f16 (const QmHopperProduct *product,
+                                  int processors,
+                                  cudaStream_t stream);
+cudaError_t qm_hopper_rotary_bf16 (const QmHopperProduct *product,
+                                   int processors,
+                                   cudaStream_t stream);
+
+typedef cudaError_t (*Run) (const QmHopperProduct *, int, cudaStream_t);
+
 static bool
 reachable (const void *address, int64_t step)
 {
   return (uintptr_t) address % 16 == 0 && step % 8 == 0;
+}
+
+/* Both of what turns together are in one tile, and one thread has them. */
+static bool
+turns (const QmHopperRotary *rotary)
+{
+  int64_t turned = rotary->rotary;
+
+  return (turned == 16 || turned == 32 || turned == 64 || turned == 128)
+         && rotary->width % turned == 0 && rotary->length > 0
+         && rotary->length <= INT32_MAX / turned && rotary->width < INT32_MAX
+         && rotary->chunk < INT32_MAX && (uintptr_t) rotary->table % 8 == 0;
 }
 
 static bool
@@ -41,6 +63,9 @@ known (const QmHopperProduct *product)
     case QM_HOPPER_FINISH_GATE_SLOPE:
       return gates && !product->transposed && product->pre != NULL
              && product->bias == NULL;
+    case QM_HOPPER_FINISH_ROTARY:
+      return turns (&product->rotary) && product->transposed
+             && product->pre == NULL;
     default:
       return gelu && !product->transposed && product->pre != NULL
              && product->bias == NULL;
@@ -65,19 +90,30 @@ qm_hopper_product_fits (const QmCudaContext *context,
          && product->columns % 8 == 0 && (uintptr_t) product->bias % 4 == 0;
 }
 
+static Run
+run_of (const QmHopperProduct *product)
+{
+  bool half = product->type == QM_TYPE_F16;
+
+  switch (product->finish)
+    {
+    case QM_HOPPER_FINISH_GATE:
+    case QM_HOPPER_FINISH_GATE_SLOPE:
+      return half ? qm_hopper_gated_f16 : qm_hopper_gated_bf16;
+    case QM_HOPPER_FINISH_ROTARY:
+      return half ? qm_hopper_rotary_f16 : qm_hopper_rotary_bf16;
+    default:
+      return half ? qm_hopper_product_f16 : qm_hopper_product_bf16;
+    }
+}
+
 QmStatus
 qm_hopper_product (const QmCudaContext *context,
                    cudaStream_t stream,
                    const QmHopperProduct *product,
                    QmError *error)
 {
-  bool gated = product->finish == QM_HOPPER_FINISH_GATE
-               || product->finish == QM_HOPPER_FINISH_GATE_SLOPE;
-  cudaError_t (*run) (const QmHopperProduct *, int, cudaStream_t) =
-      product->type == QM_TYPE_F16
-          ? (gated ? qm_hopper_gated_f16 : qm_hopper_product_f16)
-          : (gated ? qm_hopper_gated_bf16 : qm_hopper_product_bf16);
-  cudaError_t code = run (product, context->processors, stream);
+  cudaError_t code = run_of (product) (product, context->processors, stream);
 
   return code == cudaSuccess ? QM_OK
                              : qm_cuda_failed (code, "a product", error);

@@ -20,52 +20,19 @@
  * what is gated then go through the same memory, one after the other.  In the
  * gradient both come and go in pairs of 32 columns.
  *
- * Which tiles there are is said by a walk: the one here is of a single product,
- * that of kernels/cuda/hopper-grouped.cuh of the products of groups. */
+ * What turns together is in one thread, too, as it is a multiple of 8 columns
+ * apart; all heads of a tile turn by an angle before the next angle.
+ *
+ * Tiles, and what fetches for them, are in kernels/cuda/hopper-tiles.cuh. */
 
 #ifndef QM_KERNELS_CUDA_HOPPER_PRODUCT_CUH
 #define QM_KERNELS_CUDA_HOPPER_PRODUCT_CUH
 
 #include "kernels/cuda/gelu.cuh"
-#include "kernels/cuda/hopper-boxes.cuh"
-#include "kernels/cuda/hopper-product.h"
+#include "kernels/cuda/hopper-tiles.cuh"
 
 namespace qm_product
 {
-
-using namespace qm_attention;
-
-constexpr int BM = 128, BK = 64;
-constexpr int WARPS = 8; /* that multiply */
-constexpr int THREADS = 3 * WARPGROUP;
-constexpr int PART_ROWS = 16,
-              PART_COLUMNS = 64; /* what a warp stores at once */
-constexpr int PAIR_COLUMNS = 32; /* of both halves of a pair */
-
-struct Work
-{
-  CUtensorMap a, b, d, pre;
-  CUtensorMap d_up, pre_up; /* with a gate: the second halves */
-  const void *bias;
-  bool store_pre;
-  int rows, columns;
-  int steps; /* of the inner dimension */
-  bool beside;
-  int row_tiles, column_tiles, tile_rows, tile_columns; /* of clusters */
-  int group; /* row tiles that are worked on together */
-};
-
-template <int BN> struct alignas (1024) Shared
-{
-  static constexpr int STAGES = 4;
-  static constexpr int PARTS = 2;
-
-  uint16_t a[STAGES][BM * BK];
-  uint16_t b[STAGES][BN * BK];
-  uint16_t part[WARPS][PARTS][PART_ROWS * PART_COLUMNS];
-  uint64_t full[STAGES], empty[STAGES];
-  uint64_t part_full[WARPS][PARTS];
-};
 
 __device__ __forceinline__ void
 load_matrices (uint32_t from, uint32_t (&r)[4])
@@ -75,122 +42,6 @@ load_matrices (uint32_t from, uint32_t (&r)[4])
       : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
       : "r"(from)
       : "memory");
-}
-
-/* -- tiles ----------------------------------------------------------------- */
-
-/* Tiles next to each other use the same rows or columns, so that these stay in
- * the L2 cache: a few row tiles at all columns, then the next few. */
-struct Tile
-{
-  int row, column; /* the first, of the cluster */
-};
-
-struct Walk
-{
-  static constexpr bool GROUPED = false;
-  using Place = Tile;
-
-  const Work &w;
-
-  __device__ __forceinline__ int
-  tiles () const
-  {
-    return w.row_tiles * w.column_tiles;
-  }
-
-  __device__ __forceinline__ Tile
-  at (int index) const
-  {
-    int in_group = w.group * w.column_tiles;
-    int group = index / in_group, rest = index - group * in_group;
-    int rows = min (w.group, w.row_tiles - group * w.group);
-    int across = rest / rows;
-
-    return { (group * w.group + rest - across * rows) * w.tile_rows,
-             across * w.tile_columns };
-  }
-
-  /* Rows of b before those of the tile's product. */
-  __device__ __forceinline__ int
-  base (const Tile &) const
-  {
-    return 0;
-  }
-};
-
-/* -- fetching -------------------------------------------------------------- */
-
-/* A step of columns from `column` on: `n` of them. */
-template <bool DOWN, class Load>
-__device__ __forceinline__ void
-load_columns (uint16_t *to, int n, int column, int step, int base, Load load)
-{
-  if (!DOWN)
-    load (to, step * BK, base + column);
-  else
-#pragma unroll
-    for (int c = 0; c < n; c += 64)
-      load (to + c * BK, column + c, base + step * BK);
-}
-
-template <bool DOWN, bool GATES, int BN, class AnyWalk>
-__device__ __forceinline__ void
-produce (const AnyWalk &walk, Shared<BN> &s, int rank)
-{
-  const auto &w = walk.w;
-  constexpr int STAGES = Shared<BN>::STAGES;
-  constexpr int HALF = BN / CLUSTER, HALF_ROWS = BM / CLUSTER;
-  const int tiles = walk.tiles ();
-  Ring<STAGES> ring;
-
-  for (int i = blockIdx.x / CLUSTER; i < tiles; i += gridDim.x / CLUSTER)
-    {
-      const typename AnyWalk::Place tile = walk.at (i);
-      const int base = walk.base (tile);
-
-      for (int step = 0; step < w.steps; step++)
-        {
-          uint64_t *full = &s.full[ring.index];
-          uint16_t *a = s.a[ring.index], *b = s.b[ring.index];
-          auto for_one = [&] (uint16_t *to, int x, int y) {
-            load_box (to, &w.b, full, x, y);
-          };
-          auto for_all = [&] (uint16_t *to, int x, int y) {
-            load_box_for_all (to, &w.b, full, x, y);
-          };
-
-          barrier_wait (&s.empty[ring.index], ring.parity ^ 1);
-          barrier_expect (full, (BM + BN) * BK * 2);
-          if (w.beside)
-            {
-              load_box_for_all (a + rank * HALF_ROWS * BK, &w.a, full,
-                                step * BK, tile.row + rank * HALF_ROWS);
-              if constexpr (GATES)
-                {
-                  const int column = tile.column + rank * HALF;
-
-                  for_one (b, step * BK, column);
-                  for_one (b + HALF * BK, step * BK, w.columns + column);
-                }
-              else
-                load_columns<DOWN> (b, BN, tile.column + rank * BN, step, base,
-                                    for_one);
-            }
-          else
-            {
-              load_box (a, &w.a, full, step * BK, tile.row + rank * BM);
-              if constexpr (GATES)
-                for_all (b + rank * HALF * BK, step * BK,
-                         tile.column + rank * w.columns);
-              else
-                load_columns<DOWN> (b + rank * HALF * BK, HALF,
-                                    tile.column + rank * HALF, step, base,
-                                    for_all);
-            }
-          ring.advance ();
-        }
-    }
 }
 
 /* -- multiplying ----------------------------------------------------------- */
@@ -234,6 +85,7 @@ template <class T,
           QmFunction F,
           int SPREAD,
           int BN,
+          int TURNED,
           class AnyWalk>
 struct Consumer
 {
@@ -256,6 +108,17 @@ struct Consumer
   /* What is loaded at a time, of how many columns. */
   static constexpr int LOADED = PAIRS ? PAIR_COLUMNS : PART_COLUMNS;
 
+  /* Groups of columns that turn or do not; how many blocks of 8 columns those
+   * that turn together are apart; and units, of angles for 8 columns and as
+   * many as PIECE groups, then of 16 columns to store. */
+  static constexpr bool TURNS = FINISH == QM_HOPPER_FINISH_ROTARY;
+  static constexpr int GROUPS = BN / (TURNS ? TURNED : BN);
+  static constexpr int APART = TURNED / 16;
+  static constexpr int PIECE = GROUPS < 4 ? GROUPS : 4, PIECES = GROUPS / PIECE;
+  static constexpr int TURN_UNITS = APART * PIECES;
+
+  static_assert (!TURNS || (APART * 16 == TURNED && GROUPS * TURNED == BN),
+                 "in one thread and one tile");
   static_assert (!GATES || GATE_UNITS % SPREAD == 0, "as many units a step");
   static_assert (GATES || HALVES || (SPREAD >= UNITS / 2 && SPREAD <= UNITS),
                  "one, two or a half a step");
@@ -270,6 +133,10 @@ struct Consumer
   Place tile, done; /* the first elements of this warp */
   float sum[BN / 2];
   uint32_t packed[BN / 4];
+  uint32_t turning;      /* which groups */
+  int angles[2];         /* where those of both rows begin */
+  float2 turns[2][2][2]; /* of this unit and the next, cosines and sines of both
+                            rows */
 
   __device__ __forceinline__
   Consumer (const AnyWalk &walk, Shared<BN> &s, int rank, int warp, int lane)
@@ -335,6 +202,10 @@ struct Consumer
 
     if (w.bias)
       load_bias (bias);
+    else if (TURNS) /* else the compiler keeps those of the tile before */
+#pragma unroll
+      for (int j = 0; j < BN / 8; j++)
+        bias[j] = 0;
     products_wait<0> ();
     pin (sum);
     release (last);
@@ -591,11 +462,89 @@ struct Consumer
       }
   }
 
+  /* Which groups begin a head that turns, a lane each; and angles of rows. */
+  __device__ __forceinline__ void
+  find_angles ()
+  {
+    const int column = tile.column + lane * TURNED, head = column / w.width;
+
+    turning = __ballot_sync (0xffffffffu, column == head * w.width
+                                              && head % w.chunk < w.count);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      angles[i] =
+          (tile.row + lane / 4 + i * 8) % w.length * TURNED + lane % 4 * 2;
+  }
+
+  template <int ANGLE>
+  __device__ __forceinline__ void
+  load_angles ()
+  {
+#pragma unroll
+    for (int side = 0; side < 2; side++)
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+        turns[ANGLE % 2][side][i] = __ldg (reinterpret_cast<const float2 *> (
+            w.table + angles[i] + side * (TURNED / 2) + ANGLE * 8));
+  }
+
+  /* A block of groups from the first on, and what turns with it. */
+  template <int ANGLE, int FIRST>
+  __device__ __forceinline__ void
+  turn ()
+  {
+#pragma unroll
+    for (int g = FIRST; g < FIRST + PIECE; g++)
+      if (turning >> g & 1)
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          {
+            const int at = (g * 2 * APART + ANGLE) * 2 + i;
+            const float2 a = unpack2<T> (packed[at]);
+            const float2 b = unpack2<T> (packed[at + 2 * APART]);
+            const float2 c = turns[ANGLE % 2][0][i];
+            const float2 s = turns[ANGLE % 2][1][i];
+
+            packed[at] =
+                pack2<T> (a.x * c.x - b.x * s.x, a.y * c.y - b.y * s.y);
+            packed[at + 2 * APART] =
+                pack2<T> (b.x * c.x + a.x * s.x, b.y * c.y + a.y * s.y);
+          }
+  }
+
+  /* Angles are fetched while those before them are used. */
+  template <int UNIT, bool MULTIPLIES>
+  __device__ __forceinline__ void
+  finish_turned ()
+  {
+    constexpr int ANGLE = UNIT / PIECES, ALL = TURN_UNITS + UNITS;
+
+    if constexpr (UNIT == 0)
+      load_angles<0> ();
+    if constexpr (UNIT % PIECES == 0 && ANGLE + 1 < APART)
+      load_angles<ANGLE + 1> ();
+    if (MULTIPLIES
+        && (UNIT == 0 || UNIT * SPREAD / ALL != (UNIT - 1) * SPREAD / ALL))
+      multiply_step ();
+    if constexpr (UNIT < TURN_UNITS)
+      turn<ANGLE, UNIT % PIECES * PIECE> ();
+    else
+      finish_unit<UNIT - TURN_UNITS, false> ();
+  }
+
   template <int UNIT, bool MULTIPLIES>
   __device__ __forceinline__ void
   finish ()
   {
-    if constexpr (GATES)
+    if constexpr (TURNS)
+      {
+        if constexpr (UNIT < TURN_UNITS + UNITS)
+          {
+            finish_turned<UNIT, MULTIPLIES> ();
+            finish<UNIT + 1, MULTIPLIES> ();
+          }
+      }
+    else if constexpr (GATES)
       {
         if constexpr (UNIT < GATE_UNITS)
           {
@@ -624,6 +573,8 @@ struct Consumer
     tile.column += w.beside ? rank * (GATES ? BN / 2 : BN) : 0;
     if (LOADS)
       load_first_parts ();
+    if constexpr (TURNS)
+      find_angles ();
     while (step < w.steps)
       multiply_step ();
     pack ();
@@ -668,6 +619,7 @@ template <class T,
           QmFunction F,
           int SPREAD,
           int BN,
+          int TURNED = 0,
           class AnyWalk>
 __device__ __forceinline__ void
 run_block (const AnyWalk &walk, Shared<BN> &s)
@@ -697,8 +649,8 @@ run_block (const AnyWalk &walk, Shared<BN> &s)
   else
     {
       take_registers<240> ();
-      Consumer<T, DOWN, FINISH, F, SPREAD, BN, AnyWalk> (walk, s, rank, warp,
-                                                         threadIdx.x % 32)
+      Consumer<T, DOWN, FINISH, F, SPREAD, BN, TURNED, AnyWalk> (
+          walk, s, rank, warp, threadIdx.x % 32)
           .run ();
       __syncwarp ();
     }
@@ -711,14 +663,15 @@ template <class T,
           QmHopperFinish FINISH,
           QmFunction F,
           int SPREAD,
-          int BN>
+          int BN,
+          int TURNED>
 __global__ void
 __cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
     product_kernel (const __grid_constant__ Work w)
 {
   extern __shared__ __align__ (1024) unsigned char memory[];
 
-  run_block<T, DOWN, FINISH, F, SPREAD, BN> (
+  run_block<T, DOWN, FINISH, F, SPREAD, BN, TURNED> (
       Walk{ w }, *reinterpret_cast<Shared<BN> *> (memory));
 }
 

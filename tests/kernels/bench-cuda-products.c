@@ -163,6 +163,77 @@ bench_gates (CudaBench *bench, const Layer *layer)
   report (bench, layer, &call);
 }
 
+/* Queries, keys and values of models: x [rows, in] to heads of `width`, of
+ * which so many turn. */
+static const struct
+{
+  Layer layer;
+  int64_t length, width, rotary, chunk, count;
+} turning[] = {
+  { { "modernbert-large qkv", QM_TYPE_BF16, 32768, 1024, 3072, false },
+    1024,
+    64,
+    64,
+    48,
+    32 },
+  { { "dinov3-large qv", QM_TYPE_BF16, 25728, 1024, 2048, false },
+    201,
+    64,
+    64,
+    32,
+    16 },
+  { { "llama-3.2-1b qkv", QM_TYPE_BF16, 16384, 2048, 3072, false },
+    2048,
+    64,
+    64,
+    48,
+    40 },
+  { { "smollm3-3b qkv", QM_TYPE_BF16, 8192, 2048, 3072, false },
+    4096,
+    128,
+    128,
+    24,
+    20 },
+  { { "pythia-1b qkv", QM_TYPE_BF16, 65568, 2048, 6144, false },
+    2049,
+    256,
+    64,
+    3,
+    2 },
+  { { "pythia-160m qkv", QM_TYPE_BF16, 131136, 768, 2304, false },
+    2049,
+    64,
+    16,
+    3,
+    2 },
+};
+
+/* Beside the product alone. */
+static void
+bench_rotary (CudaBench *bench, size_t i)
+{
+  const Layer *layer = &turning[i].layer;
+  int64_t rows = layer->rows, in = layer->in, out = layer->out;
+  QmOpCall call = { .op = QM_OP_ROTARY_LINEAR };
+
+  call.attributes.width = turning[i].width;
+  call.attributes.rotary = turning[i].rotary;
+  call.attributes.chunk = turning[i].chunk;
+  call.attributes.count = turning[i].count;
+  call.inputs[0] = tensor (bench, layer->type, 2, SHAPE (rows, in));
+  call.inputs[1] = tensor (bench, layer->type, 2, SHAPE (out, in));
+  call.inputs[3] = tensor (bench, QM_TYPE_F32, 2,
+                           SHAPE (turning[i].length, turning[i].rotary));
+  call.outputs[0] = tensor (bench, layer->type, 2, SHAPE (rows, out));
+  report (bench, layer, &call);
+
+  call = (QmOpCall){ .op = QM_OP_LINEAR };
+  call.inputs[0] = tensor (bench, layer->type, 2, SHAPE (rows, in));
+  call.inputs[1] = tensor (bench, layer->type, 2, SHAPE (out, in));
+  call.outputs[0] = tensor (bench, layer->type, 2, SHAPE (rows, out));
+  report (bench, layer, &call);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -179,6 +250,9 @@ main (int argc, char **argv)
   for (size_t i = 0; i < sizeof gated / sizeof *gated; i++)
     if (only == NULL || strstr (gated[i].name, only) != NULL)
       bench_gates (&bench, &gated[i]);
+  for (size_t i = 0; i < sizeof turning / sizeof *turning; i++)
+    if (only == NULL || strstr (turning[i].layer.name, only) != NULL)
+      bench_rotary (&bench, i);
   bench_close (&bench);
   return 0;
 }

@@ -255,6 +255,35 @@ test_gated_parts (Test *test)
   qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_FASTEST);
 }
 
+/* A product whose result turns: any heads, of sequences of any length. */
+static void
+test_turned (Test *test)
+{
+  static const int64_t widths[] = { 64, 80, 96, 128, 10, 24, 32, 256 };
+  QmType type = compare_type (&test->compare);
+  int64_t width = widths[between (test, 0, 7)], in = size (test);
+  int64_t length = between (test, 1, test->most), batch = between (test, 1, 3);
+  int64_t chunk = between (test, 1, 5), out = width * chunk;
+  QmOpCall call = { .op = QM_OP_ROTARY_LINEAR };
+
+  out *= between (test, 1, 3);
+  call.attributes.tf32 = toss (test);
+  call.attributes.width = width;
+  call.attributes.chunk = chunk;
+  call.attributes.count = between (test, 1, chunk);
+  call.attributes.rotary =
+      toss (test) ? width : 2 * between (test, 1, width / 2);
+  call.inputs[0] = matrix (test, type, batch * length, in);
+  call.inputs[1] = matrix (test, type, out, in);
+  if (toss (test))
+    call.inputs[2] = line (test, type, out);
+  call.inputs[3] =
+      compare_tensor (&test->compare, QM_TYPE_F32, 2,
+                      SHAPE (length, call.attributes.rotary), 0, 0);
+  call.outputs[0] = matrix (test, type, batch * length, out);
+  compare_run (&test->compare, &call, gated_tolerance (&call));
+}
+
 /* Rows that the copy engine can reach: of whole 16 bytes. */
 static QmTensor
 whole (Test *test, QmType type, int64_t rows, int64_t columns)
@@ -367,6 +396,57 @@ test_own_gates_rounds (Test *test)
     run_own_gates (test, 2048 + between (test, 1, 300),
                    inner[between (test, 0, 4)] + between (test, -8, 60),
                    2304 + 8 * between (test, 0, 40));
+}
+
+/* At least so many rows and columns, of heads of which all or a part turns. */
+static void
+run_own_rotary (Test *test, int64_t rows, int64_t inner, int64_t columns)
+{
+  static const int64_t heads[][2] = { { 64, 64 },  { 128, 128 }, { 64, 16 },
+                                      { 128, 32 }, { 32, 32 },   { 80, 16 },
+                                      { 96, 32 },  { 256, 64 },  { 16, 16 } };
+  const int64_t *head = heads[between (test, 0, 8)];
+  QmType type = toss (test) ? QM_TYPE_F16 : QM_TYPE_BF16;
+  int64_t length = between (test, 1, rows), chunk = between (test, 1, 6);
+  QmOpCall call = { .op = QM_OP_ROTARY_LINEAR };
+
+  if (test->architecture != 90)
+    return;
+  rows = (rows + length - 1) / length * length;
+  columns = (columns / (head[0] * chunk) + 1) * head[0] * chunk;
+  qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_OWN);
+  call.attributes.width = head[0];
+  call.attributes.rotary = head[1];
+  call.attributes.chunk = chunk;
+  call.attributes.count = between (test, 1, chunk);
+  call.inputs[0] = whole (test, type, rows, inner);
+  call.inputs[1] = whole (test, type, columns, inner);
+  if (toss (test))
+    call.inputs[2] = line (test, type, columns);
+  call.inputs[3] = compare_tensor (&test->compare, QM_TYPE_F32, 2,
+                                   SHAPE (length, head[1]), 0, 0);
+  call.outputs[0] = whole (test, type, rows, columns);
+  compare_run (&test->compare, &call, tolerance (&call, true));
+  qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_FASTEST);
+}
+
+static void
+test_own_rotary (Test *test)
+{
+  int64_t rows = own_size (test, 1), inner = own_size (test, 1);
+
+  run_own_rotary (test, rows, inner, own_size (test, 1));
+}
+
+static void
+test_own_rotary_rounds (Test *test)
+{
+  static const int64_t inner[] = { 520, 776, 1032, 1544, 3080 };
+
+  if (test->most >= 300)
+    run_own_rotary (test, 2048 + between (test, 1, 300),
+                    inner[between (test, 0, 4)] + between (test, -8, 60),
+                    2304 + 8 * between (test, 0, 40));
 }
 
 static void
@@ -637,17 +717,34 @@ cases_for_one (void (*test) (Test *), long cases)
 {
   if (test == test_gated_parts)
     return cases;
-  return test == test_own_rounds || test == test_own_gates_rounds ? 10 : 1;
+  return test == test_own_rounds || test == test_own_gates_rounds
+                 || test == test_own_rotary_rounds
+             ? 10
+             : 1;
 }
 
 int
 main (int argc, char **argv)
 {
   static void (*const tests[]) (Test *) = {
-    test_own,         test_own_rounds, test_own_gates,   test_own_gates_rounds,
-    test_gated_parts, test_gated,      test_copy,        test_add,
-    test_linear,      test_input_grad, test_weight_grad, test_long_weight_grad,
-    test_padded,      test_attention,  test_matmul,
+    test_own,
+    test_own_rounds,
+    test_own_gates,
+    test_own_gates_rounds,
+    test_own_rotary,
+    test_own_rotary_rounds,
+    test_gated_parts,
+    test_gated,
+    test_turned,
+    test_copy,
+    test_add,
+    test_linear,
+    test_input_grad,
+    test_weight_grad,
+    test_long_weight_grad,
+    test_padded,
+    test_attention,
+    test_matmul,
   };
   size_t kinds = sizeof tests / sizeof tests[0];
   Test test = { .most = 300 };
@@ -658,7 +755,7 @@ main (int argc, char **argv)
     if (strcmp (argv[i], "--small") == 0)
       test.most = 70;
     else if (strcmp (argv[i], "--own") == 0)
-      kinds = 4;
+      kinds = 6;
     else if (strcmp (argv[i], "--cases") == 0 && i + 1 < argc)
       cases = strtol (argv[++i], NULL, 10);
     else if (strcmp (argv[i], "--architecture") == 0 && i + 1 < argc)

@@ -510,6 +510,49 @@ test_bytes (void)
   CHECK_NEAR (qm_op_bytes (&call), 4 * 2 * 4 + 2 * sizeof memory, 1e-12);
 }
 
+/* Two sequences of two tokens; of two heads of three the first turns, without
+ * its last element. */
+static void
+test_rotary_linear (const Bench *bench)
+{
+  float x[4] = { 1, 2, 3, 4 }, w[6] = { 1, 2, 3, 4, 5, 6 };
+  float bias[6] = { 0, 0, 0, 0, 0, 0.5f }, table[2][2] = { { 0, 1 }, { 2, 3 } };
+  float y[4][6];
+  QmOpCall call = { .op = QM_OP_ROTARY_LINEAR };
+
+  check_case ("a product that turns");
+  call.attributes =
+      (QmAttributes){ .rotary = 2, .width = 3, .chunk = 2, .count = 1 };
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 4, 1, x);
+  call.inputs[1] = tensor2 (QM_TYPE_F32, 6, 1, w);
+  call.inputs[2] = tensor1 (QM_TYPE_F32, 6, bias);
+  call.inputs[3] = tensor2 (QM_TYPE_F32, 2, 2, table);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 6, y);
+  run (bench, &call);
+  for (int r = 0; r < 4; r++)
+    {
+      CHECK_NEAR (y[r][0], (r % 2 == 0 ? -2 : 2 - 3 * 2) * x[r], 0);
+      CHECK_NEAR (y[r][1], (r % 2 == 0 ? 1 : 2 * 2 + 3) * x[r], 0);
+      CHECK_NEAR (y[r][2], 3 * x[r], 0);
+      CHECK_NEAR (y[r][3], 4 * x[r], 0);
+      CHECK_NEAR (y[r][5], 6 * x[r] + 0.5, 0);
+    }
+  CHECK_NEAR (qm_op_flops (&call), 2 * 4 * 6, 0);
+  call.attributes.count = 3;
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call.attributes.chunk = 4;
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call.attributes.chunk = call.attributes.count = INT64_MAX / 3 + 1;
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call.attributes.chunk = call.attributes.count = 2;
+  CHECK_INT (qm_op_check (&call, NULL), QM_OK);
+  call.attributes.width = 1;
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call.attributes.width = 3;
+  call.inputs[0].shape[0] = call.outputs[0].shape[0] = 3;
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+}
+
 int
 main (void)
 {
@@ -532,6 +575,7 @@ main (void)
   test_patchify (&bench);
   test_dropout (&bench);
   test_add (&bench);
+  test_rotary_linear (&bench);
   test_bytes ();
   qm_stream_free (bench.device, bench.stream);
   qm_device_close (bench.device);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Products whose result turns: as one of our own, or as a product, and then
+ * what rotary.cu does, in its place. */
+
+#include "kernels/cuda/cuda-choice.h"
+#include "kernels/cuda/hopper-product.h"
+
+/* Elements from one row of a matrix to the next. */
+static int64_t
+row_step (const QmTensor *tensor)
+{
+  return tensor->shape[0] > 1 || tensor->stride[0] > tensor->shape[1]
+             ? tensor->stride[0]
+             : tensor->shape[1];
+}
+
+static QmStatus
+composed_rotary (QmCudaContext *context,
+                 cudaStream_t stream,
+                 const void *what,
+                 QmError *error)
+{
+  QmOpCall linear, rotary;
+  QmStatus status;
+
+  qm_op_split_rotary (what, &linear, &rotary);
+  status = qm_cuda_linear (context, stream, &linear, error);
+  return status == QM_OK ? qm_cuda_rotary (context, stream, &rotary, error)
+                         : status;
+}
+
+static QmHopperProduct
+own_of (const QmOpCall *call)
+{
+  const QmAttributes *attributes = &call->attributes;
+  const QmTensor *x = &call->inputs[0], *w = &call->inputs[1];
+  const QmTensor *table = &call->inputs[3], *y = &call->outputs[0];
+
+  return (QmHopperProduct){
+    .type = x->type,
+    .finish = QM_HOPPER_FINISH_ROTARY,
+    .activation = QM_FUNCTION_NONE,
+    .transposed = true,
+    .rows = x->shape[0],
+    .columns = y->shape[1],
+    .inner = x->shape[1],
+    .step_a = row_step (x),
+    .step_b = row_step (w),
+    .step_d = row_step (y),
+    .a = x->data,
+    .b = w->data,
+    .bias = call->inputs[2].data, /* NULL where there is none */
+    .d = y->data,
+    .rotary = { .table = table->data,
+                .length = table->shape[0],
+                .rotary = attributes->rotary,
+                .width = attributes->width,
+                .count = attributes->count,
+                .chunk = attributes->chunk },
+  };
+}
+
+QmStatus
+qm_cuda_rotary_linear (QmCudaContext *context,
+                       cudaStream_t stream,
+                       const QmOpCall *call,
+                       QmError *error)
+{
+  const QmHopperProduct own = own_of (call);
+  const QmHopperRotary *rotary = &own.rotary;
+  const QmTensor *bias = &call->inputs[2];
+  const QmCudaWay ours = { qm_hopper_product_way, &own };
+  const QmCudaWay theirs = { composed_rotary, call };
+  const QmCudaFacts facts = {
+    { call->op, own.type, own.rows, own.columns, own.inner, own.step_a,
+      own.step_b, own.step_d, own.bias != NULL, rotary->length, rotary->rotary,
+      rotary->width, rotary->count, rotary->chunk }
+  };
+  bool fits = call->inputs[1].type == own.type
+              && call->outputs[0].type == own.type
+              && (!qm_tensor_present (bias) || bias->type == own.type);
+
+  if (fits && qm_hopper_product_fits (context, &own)
+      && (qm_hopper_product_required (context, call)
+          || qm_cuda_choose_own (context, stream, &facts, &ours, &theirs)))
+    return qm_hopper_product (context, stream, &own, error);
+  if (context->preference == QM_CUDA_PREFER_OWN)
+    return qm_hopper_product_refuse (call, error);
+  return composed_rotary (context, stream, call, error);
+}
