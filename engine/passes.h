@@ -66,6 +66,10 @@ QmStatus qm_pass_checkpoint (QmGraph *graph, QmError *error);
  * their gradients into the one that makes that of what was gated. */
 QmStatus qm_pass_gates (QmGraph *graph, QmError *error);
 
+/* After differentiation: queries and keys whose gradients rotary positions turn
+ * back are turned by what makes these. */
+QmStatus qm_pass_turn (QmGraph *graph, QmError *error);
+
 /* Products of f32 may use TF32. */
 QmStatus qm_pass_tf32 (QmGraph *graph, QmError *error);
 

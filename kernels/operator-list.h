@@ -156,7 +156,9 @@ typedef enum QmOp
    * out: 0 o [B, H, S, D], 1 lse f32 [B, H, S], dense */
   QM_OP_ATTENTION,
 
-  /* in: 0 do, 1 q, 2 k, 3 v, 4 o, 5 lse, 6 [rng]
+  /* With a table the first `rotary` elements of heads of dq and dk are turned
+   * backwards, as QM_OP_ROTARY does; they may first be rounded.
+   * in: 0 do, 1 q, 2 k, 3 v, 4 o, 5 lse, 6 [rng], 7 [table f32 [S, rotary]]
    * out: 0 dq, 1 dk, 2 dv, with shapes and strides as q, k, v have */
   QM_OP_ATTENTION_BACKWARD,
 

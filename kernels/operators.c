@@ -50,7 +50,8 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_REPEAT_HEADS_BACKWARD] = { "repeat_heads_backward", "fbhsd", "fbgsd" },
   [QM_OP_ATTENTION] = { "attention", "fbhsd fbgsd fbgsd i?3", "fbhsd s#bhs" },
   [QM_OP_ATTENTION_BACKWARD] = { "attention_backward",
-                                 "fbhsd fbhsd fbgsd fbgsd fbhsd s#bhs i?3",
+                                 "fbhsd fbhsd fbgsd fbgsd fbhsd s#bhs i?3 "
+                                 "s?#sr",
                                  "fbhsd fbgsd fbgsd" },
   [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc f?c f?rc f?rc f?c f?c i?3",
                          "frc s?#r s#r f?rc f?rc" },
@@ -369,6 +370,14 @@ norm_backward_holds (const QmOpCall *call)
                 == (qm_tensor_present (&in[7]) && qm_tensor_present (&out[2]));
 }
 
+/* Whether so much of a head of size d can be turned by the table. */
+static bool
+turn_holds (const Check *check)
+{
+  return check->call->attributes.rotary == check->size['r']
+         && check->size['r'] % 2 == 0 && check->size['r'] <= check->size['d'];
+}
+
 static bool
 attention_holds (const Check *check, int rng)
 {
@@ -377,7 +386,9 @@ attention_holds (const Check *check, int rng)
   return check->size['h'] % check->size['g'] == 0
          && call->attributes.window >= 0
          && (!qm_dropout_is_on (call->attributes.dropout)
-             || qm_tensor_present (&call->inputs[rng]));
+             || qm_tensor_present (&call->inputs[rng]))
+         && (check->size['r'] < 0 ? call->attributes.rotary == 0
+                                  : turn_holds (check));
 }
 
 static bool
@@ -691,8 +702,7 @@ relations_hold (const Check *check)
     case QM_OP_UNPATCHIFY:
       return patches_hold (check);
     case QM_OP_ROTARY:
-      return attributes->rotary == size['r'] && size['r'] % 2 == 0
-             && size['r'] <= size['d'] && attributes->count >= 1
+      return turn_holds (check) && attributes->count >= 1
              && attributes->count <= size['p'];
     case QM_OP_SOFTMAX:
       return attributes->window >= 0
