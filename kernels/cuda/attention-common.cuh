@@ -33,8 +33,6 @@ struct Params
   float *dq_acc;   /* [batch * heads][padded_seq][head_dim of the kernel] */
   int *semaphore;  /* [batch * heads][padded_seq / 16], zeroed */
   const int32_t *rng;
-  const float *table; /* [seq][2 * half]: cosines, then sines */
-  int half;           /* elements of a head that turn with others; 0: none */
   int batch, heads, seq, head_dim, padded_seq;
   int groups; /* heads of k and v */
   int shared; /* heads of q that share one of these */
@@ -52,7 +50,9 @@ struct Params
   bool deterministic;
   bool whole; /* short sequences may have kernels of their own */
   int sm_count;
-  int smem_limit; /* bytes a block may have */
+  int smem_limit;     /* bytes a block may have */
+  int half;           /* elements of a head that turn with others; 0: none */
+  const float *table; /* [seq][2 * half]: cosines, then sines */
 };
 
 constexpr float LOG2E = 1.4426950408889634f;

@@ -544,7 +544,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     T *dv_head = head_base<T> (h.p.dv, t.bh, h.p.groups);
     const float v_factor = DROP ? h.p.keep_scale : 1.0f;
 
-    turn_back<D> (dk, h.p, column, lane);
+    if (!DROP)
+      turn_back<D> (dk, h.p, column, lane);
 #pragma unroll
     for (int i = 0; i < 2; i++)
       {

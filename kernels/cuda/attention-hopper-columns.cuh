@@ -453,7 +453,8 @@ struct SplitKeys : public SplitColumns<T, D>
     pin (sum);
     barrier_arrive (&s.q_empty[q_ring.index]);
     q_ring.advance ();
-    turn_back<D> (sum, h.p, t.place * N + warp * 16 + lane / 4, lane);
+    if (!DROP)
+      turn_back<D> (sum, h.p, t.place * N + warp * 16 + lane / 4, lane);
     this->store (h.p.dk, t, h.p.grad_scale);
   }
 };

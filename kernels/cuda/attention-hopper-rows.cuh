@@ -219,7 +219,8 @@ template <class T, int D, bool DROP> struct SplitRows
   {
     T *head = head_base<T> (h.p.dq, t.bh, h.p.heads);
 
-    turn_back<D> (dq, h.p, row, lane);
+    if (!DROP)
+      turn_back<D> (dq, h.p, row, lane);
 #pragma unroll
     for (int i = 0; i < 2; i++)
       {

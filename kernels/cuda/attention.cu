@@ -103,13 +103,13 @@ aligned (const QmAttention *a, const QmAttentionTensor *t)
 QmTensor
 heads_of (const QmAttention *a, const QmAttentionTensor *t, int heads)
 {
-  return { .data = t->data,
-           .type = a->type == QM_ATTENTION_FP16   ? QM_TYPE_F16
+  return { .type = a->type == QM_ATTENTION_FP16   ? QM_TYPE_F16
                    : a->type == QM_ATTENTION_BF16 ? QM_TYPE_BF16
                                                   : QM_TYPE_F32,
            .rank = 4,
            .shape = { a->batch, heads, a->seq, a->head_dim },
-           .stride = { t->batch_stride, t->head_stride, t->seq_stride, 1 } };
+           .stride = { t->batch_stride, t->head_stride, t->seq_stride, 1 },
+           .data = t->data };
 }
 
 QmStatus
@@ -206,7 +206,7 @@ fill_params (const QmAttention *a, Params *p)
   p->after = a->causal ? 0 : p->before;
   p->causal = a->causal;
   p->deterministic = a->deterministic;
-  if (a->table && (uintptr_t) a->table % 16 == 0
+  if (a->table && (uintptr_t) a->table % 16 == 0 && p->threshold == 0
       && qm_cuda_turns_in_end (a->head_dim, a->rotary))
     {
       p->table = a->table;

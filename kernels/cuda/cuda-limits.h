@@ -74,8 +74,9 @@ qm_cuda_dual_states (int architecture)
 /* Rows of a head for attention. */
 #define QM_CUDA_ROWS (1 << 24)
 
-/* Whether kernels of attention's gradient for Hopper, in 16 bits, turn so many
- * elements of such a head in their end, and leave no kernel to follow. */
+/* Whether kernels of attention's gradient for Hopper, in 16 bits and without
+ * dropout, turn so many elements of such a head in their end, and leave none to
+ * a kernel that follows. */
 QM_CUDA_CONSTANT bool
 qm_cuda_turns_in_end (int64_t head, int64_t rotary)
 {
