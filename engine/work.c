@@ -341,6 +341,46 @@ split_gate (const QmOpCall *call, QmOpCall *product, QmOpCall *gate)
   product->outputs[1] = product->inputs[forward ? 3 : 2] = (QmTensor){ 0 };
 }
 
+/* What an attention's gradient that is turned back would be as two calls.  The
+ * first takes as long as it did with what it makes as it is. */
+static void
+split_turn (const QmOpCall *call, QmOpCall *attention, QmOpCall *rotary)
+{
+  const QmTensor *q = &call->inputs[1], *k = &call->inputs[2];
+  int64_t turning[5] = { q->shape[0], q->shape[2], q->shape[1] + k->shape[1], 1,
+                         q->shape[3] };
+
+  *attention = *call;
+  attention->inputs[7] = (QmTensor){ 0 };
+  attention->attributes.rotary = 0;
+  *rotary = (QmOpCall){ .op = QM_OP_ROTARY };
+  rotary->attributes.rotary = call->attributes.rotary;
+  rotary->attributes.count = turning[2];
+  rotary->attributes.inverse = true;
+  rotary->inputs[0] = rotary->outputs[0] =
+      qm_tensor_dense (q->type, 5, turning, NULL);
+  rotary->inputs[1] = call->inputs[7];
+}
+
+/* The calls that one is predicted as; returns how many. */
+static int
+split_call (const QmPlan *plan, const QmOpCall *call, QmOpCall calls[2])
+{
+  if (call->op == QM_OP_GATED_LINEAR || call->op == QM_OP_GATED_INPUT_GRAD)
+    {
+      split_gate (call, &calls[0], &calls[1]);
+      return 2;
+    }
+  if (call->op == QM_OP_ATTENTION_BACKWARD
+      && qm_tensor_present (&call->inputs[7]))
+    {
+      split_turn (call, &calls[0], &calls[1]);
+      return qm_target_turns (&plan->options.target, call) ? 1 : 2;
+    }
+  calls[0] = *call;
+  return 1;
+}
+
 /* The row that the call is in, or -1. */
 static int32_t
 add_work_of (QmWork *work,
@@ -432,19 +472,13 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
   for (size_t i = 0; i < graph->n_nodes; i++)
     {
       QmPhase phase = graph->nodes[i].phase;
-      QmOpCall call, gate;
+      QmOpCall call, calls[2];
+      int n;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      if (call.op == QM_OP_GATED_LINEAR || call.op == QM_OP_GATED_INPUT_GRAD)
-        {
-          QmOpCall product;
-
-          split_gate (&call, &product, &gate);
-          add_call (new, plan, &product, phase);
-          add_call (new, plan, &gate, phase);
-        }
-      else
-        add_call (new, plan, &call, phase);
+      n = split_call (plan, &call, calls);
+      for (int j = 0; j < n; j++)
+        add_call (new, plan, &calls[j], phase);
     }
   new->ranks = plan->options.ranks > 1 ? plan->options.ranks : 1;
   new->parts = plan->parts > 1 ? plan->parts : 1;

@@ -74,6 +74,10 @@ qm_cuda_dual_states (int architecture)
 /* Rows of a head for attention. */
 #define QM_CUDA_ROWS (1 << 24)
 
+/* Rows of a head of at most 64 that are so few have kernels of their own, on
+ * every GPU. */
+#define QM_CUDA_WHOLE_ROWS 64
+
 /* Whether kernels of attention's gradient for Hopper, in 16 bits and without
  * dropout, turn so many elements of such a head in their end, and leave none to
  * a kernel that follows. */
