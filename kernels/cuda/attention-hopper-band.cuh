@@ -148,6 +148,8 @@ band_sums (const HopperBandParams &h,
                           ? h.p.lse[(int64_t) bh * h.p.seq + row] * LOG2E
                           : INFINITY;
 
+    /* which the producer did too, but tools do not see that through copies */
+    barrier_wait (&s.empty[n], ring.parity ^ 1);
     barrier_wait (&s.o_full, parity);
     barrier_wait (&s.full[n], ring.parity);
     s.lse[n][half * ROWS + lane] = lse;

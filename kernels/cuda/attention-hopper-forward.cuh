@@ -500,14 +500,6 @@ launch_hopper_forward (const Params &p, cudaStream_t stream)
   return cudaGetLastError ();
 }
 
-template <class T, int D>
-cudaError_t
-launch_hopper_forward (const Params &p, cudaStream_t stream)
-{
-  return p.threshold ? launch_hopper_forward<T, D, true> (p, stream)
-                     : launch_hopper_forward<T, D, false> (p, stream);
-}
-
 }
 
 #endif

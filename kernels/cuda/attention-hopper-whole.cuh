@@ -28,7 +28,10 @@ namespace qm_attention
 
 constexpr int WHOLE_BLOCK = 64, WHOLE_TAIL = 16;
 /* Rows of a head that there is room for. */
-constexpr int WHOLE_ROWS = 4 * WHOLE_BLOCK + WHOLE_TAIL;
+constexpr int WHOLE_ROWS = WHOLE_MAX_SEQ;
+static_assert (WHOLE_ROWS == 4 * WHOLE_BLOCK + WHOLE_TAIL
+                   && WHOLE_MIN_SEQ == WHOLE_BLOCK + WHOLE_TAIL + 1,
+               "two to four blocks and a tail");
 
 struct HopperWholeParams
 {
@@ -80,9 +83,8 @@ matrix_row (const void *tile, int r, int i, int lane)
   constexpr int BYTES = Chunk<D>::BYTES;
   const int part = i * 32 % BYTES / 16 + lane / 16;
 
-  static_assert (BYTES == 128 || BYTES == 32, "swizzle");
   return shared_u32 (tile) + i * 32 / BYTES * (ROWS * BYTES) + r * BYTES
-         + (part ^ (BYTES == 128 ? r % 8 : r / 4 % 2)) * 16;
+         + (part ^ (r / (128 / BYTES) % (BYTES / 16))) * 16;
 }
 
 template <int D>
@@ -532,7 +534,7 @@ fits_hopper_whole (const Params &p)
 {
   const int rest = p.seq % WHOLE_BLOCK;
 
-  return p.seq > WHOLE_BLOCK + WHOLE_TAIL && p.seq <= WHOLE_ROWS
+  return p.seq >= WHOLE_MIN_SEQ && p.seq <= WHOLE_MAX_SEQ
          && (D <= 64 || rest == 0 || rest > WHOLE_TAIL) && p.shared == 1
          && !p.threshold && p.before >= p.seq && p.after >= p.seq;
 }

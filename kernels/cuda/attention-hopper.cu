@@ -7,6 +7,7 @@
 #include "kernels/cuda/attention-hopper-band.cuh"
 #include "kernels/cuda/attention-hopper-forward.cuh"
 #include "kernels/cuda/attention-hopper-split.cuh"
+#include "kernels/cuda/attention-hopper-whole-forward.cuh"
 #include "kernels/cuda/attention-hopper-whole.cuh"
 #include "kernels/cuda/attention-map.cuh"
 
@@ -15,15 +16,31 @@ namespace qm_attention
 
 template <class T, int D>
 cudaError_t
+launch_hopper_forward (const Params &p, cudaStream_t stream)
+{
+  if constexpr (D <= 80)
+    if (fits_hopper_whole_forward (p))
+      return launch_hopper_whole_forward<T, D> (p, stream);
+  if constexpr (D <= 32)
+    return cudaErrorInvalidValue;
+  else
+    return p.threshold ? launch_hopper_forward<T, D, true> (p, stream)
+                       : launch_hopper_forward<T, D, false> (p, stream);
+}
+
+template <class T, int D>
+cudaError_t
 launch_hopper_backward (const Params &p, cudaStream_t stream)
 {
-  if constexpr (D == 64 || D == 80)
+  if constexpr (D <= 80)
     if (fits_hopper_whole<D> (p))
       return launch_hopper_whole<T, D> (p, stream);
   if constexpr (D == 64)
     if (fits_hopper_band (p))
       return launch_hopper_band<T, D> (p, stream);
-  if constexpr (D == 256)
+  if constexpr (D <= 32)
+    return cudaErrorInvalidValue;
+  else if constexpr (D == 256)
     return p.threshold ? launch_hopper_split<T, D, true> (p, stream)
                        : launch_hopper_split<T, D, false> (p, stream);
   else

@@ -39,15 +39,18 @@ kernel_head_dim (int head_dim)
   return 0;
 }
 
-/* What the kernels for Hopper can do: heads of 16-bit types that are not small,
- * TF32 for vision transformers. */
+/* What the kernels for Hopper can do: heads of 16-bit types, small ones where
+ * they are whole, TF32 for vision transformers. */
 bool
 fits_hopper (const QmAttention *a)
 {
+  const bool plain =
+      !a->causal && a->dropout == 0 && a->groups == a->heads && a->window == 0;
+
   if (a->type == QM_ATTENTION_TF32)
-    return a->head_dim == 64 && !a->causal && a->dropout == 0
-           && a->groups == a->heads && a->window == 0 && a->seq <= TF32_MAX_SEQ;
-  return a->head_dim > 32;
+    return a->head_dim == 64 && plain && a->seq <= TF32_MAX_SEQ;
+  return a->head_dim > 32
+         || (plain && a->seq >= WHOLE_MIN_SEQ && a->seq <= WHOLE_MAX_SEQ);
 }
 
 int
@@ -176,12 +179,14 @@ pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
   *hopper = major == 9 && minor == 0 && a->path != QM_ATTENTION_PATH_PORTABLE
             && fits_hopper (a);
   if (a->path == QM_ATTENTION_PATH_HOPPER && !*hopper)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "The Hopper attention kernels need a GPU of compute "
-                         "capability 9.0 and a head size of more than 32; in "
-                         "TF32, a head size of 64, at most %d tokens, as many "
-                         "keys as queries, no mask and no dropout.",
-                         TF32_MAX_SEQ);
+    return qm_error_set (
+        error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+        "The Hopper attention kernels need a GPU of compute "
+        "capability 9.0 and a head size of more than 32, or %d "
+        "to %d tokens; in TF32, a head size of 64 and at most "
+        "%d tokens. Of these, as many keys as queries, no "
+        "mask and no dropout.",
+        WHOLE_MIN_SEQ, WHOLE_MAX_SEQ, TF32_MAX_SEQ);
   return QM_OK;
 }
 
@@ -232,7 +237,7 @@ launch (const Params &p,
       if (done || status != cudaSuccess)
         return status;
     }
-  if constexpr (sizeof (T) == 2 && D > 32)
+  if constexpr (sizeof (T) == 2)
     {
       *turned = hopper && p.half > 0;
       if (hopper)

@@ -527,6 +527,7 @@ random_case (
   static const int ratios[] = { 1, 1, 1, 1, 2, 3, 4, 8 };
   Case c = { 0 };
   int type = random_int (state, 3);
+  bool few = path == QM_ATTENTION_PATH_HOPPER && dim > 0 && dim <= 32;
 
   if (only >= 0)
     type = only;
@@ -559,14 +560,18 @@ random_case (
       c.a.causal = false;
       c.a.dropout = 0;
     }
-  /* What a kernel has for whole heads: more of them than there are blocks, too
-   */
-  if (type != QM_ATTENTION_TF32 && !random_int (state, 4))
+  /* What a kernel has for whole heads: more of them than there are blocks, too;
+   * small ones it has alone. */
+  if (type != QM_ATTENTION_TF32 && (few || !random_int (state, 4)))
     {
-      c.a.head_dim = dim ? dim : random_int (state, 2) ? 64 : 72;
+      static const int whole_dims[] = { 32, 64, 72 };
+
+      c.a.head_dim = dim ? dim : whole_dims[random_int (state, 3)];
+      few = path == QM_ATTENTION_PATH_HOPPER && c.a.head_dim <= 32;
       c.a.scale = 0.125f;
       c.a.heads = c.a.groups;
-      c.a.seq = 65 + random_int (state, small ? 100 : 220);
+      c.a.seq = few ? 81 + random_int (state, small ? 84 : 192)
+                    : 1 + random_int (state, small ? 164 : 284);
       c.a.window = 0;
       c.a.causal = false;
       c.a.dropout = 0;
