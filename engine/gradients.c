@@ -277,7 +277,8 @@ attention_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 }
 
 /* Gradients of the branches that a norm added: dx itself, or, where it went
- * through dropout or has another type, a copy that the node writes as well. */
+ * through dropout or a gain or has another type, what the node writes as
+ * well. */
 static void
 place_branches (QmGradients *g,
                 QmGraph *graph,
@@ -290,6 +291,11 @@ place_branches (QmGradients *g,
   places[0] = places[1] = QM_NO_VALUE;
   if (node->inputs[3] == QM_NO_VALUE || graph->status != QM_OK)
     return;
+  if (node->inputs[8] != QM_NO_VALUE)
+    {
+      places[0] = qm_gradient_place_or_scratch (g, node->inputs[3]);
+      return;
+    }
   type = qm_graph_tensor (graph, node->inputs[0])->type;
   for (int i = 0; i < 2; i++)
     if (node->inputs[3 + i] != QM_NO_VALUE
@@ -347,12 +353,12 @@ layer_norm_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   QmValueId x =
       node->outputs[3] != QM_NO_VALUE ? node->outputs[3] : node->inputs[0];
   QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
-  QmValueId weights[4], branches[2];
-  static const int slots[4] = { 1, 2, 5, 6 };
+  QmValueId weights[5], branches[2];
+  static const int slots[5] = { 1, 2, 5, 6, 8 };
   QmNode *backward;
 
   place_branches (g, graph, node, branches);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 5; i++)
     weights[i] = gradient_of_weights (g, graph, node->inputs[slots[i]]);
   backward = append_backward (graph, QM_OP_LAYER_NORM_BACKWARD, node);
   backward->inputs[0] = dy;
@@ -364,11 +370,17 @@ layer_norm_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->inputs[6] = dy2;
   backward->inputs[7] = node->inputs[5];
   backward->inputs[8] = node->inputs[7];
+  if (node->inputs[8] != QM_NO_VALUE)
+    {
+      backward->inputs[9] = node->inputs[3];
+      backward->inputs[10] = node->inputs[8];
+    }
   backward->outputs[0] = dx;
   for (int i = 0; i < 4; i++)
     backward->outputs[1 + i] = weights[i];
   backward->outputs[5] = branches[0];
   backward->outputs[6] = branches[1];
+  backward->outputs[7] = weights[4];
   give_branches (g, graph, node, dx, branches);
 }
 

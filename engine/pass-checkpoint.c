@@ -93,7 +93,8 @@ repetition (const Recomputation *r, size_t index)
     {
       node.inputs[0] = node.outputs[3];
       node.outputs[3] = QM_NO_VALUE;
-      node.inputs[3] = node.inputs[4] = node.inputs[7] = QM_NO_VALUE;
+      node.inputs[3] = node.inputs[4] = QM_NO_VALUE;
+      node.inputs[7] = node.inputs[8] = QM_NO_VALUE;
       node.attributes.dropout = 0;
       node.attributes.site = node.attributes.site2 = 0;
     }

@@ -210,10 +210,12 @@ fuse_gate (const QmUses *uses, QmGraph *graph, QmNode *norm)
   qm_node_remove (gate);
 }
 
-/* What a norm may take in: x + a + b, with the dropouts of a and b. */
+/* What a norm may take in: x + a + b, with the dropouts of a and b, or x + gain
+ * a. */
 typedef struct Sum
 {
   QmNode *add, *inner;    /* the last sum, and the one before it */
+  bool scaled;            /* the last one is a layer scale */
   QmNode *dropout[2];     /* of a and b */
   QmValueId x, branch[2]; /* b may be QM_NO_VALUE */
 } Sum;
@@ -240,12 +242,40 @@ take_dropouts (const QmUses *uses, QmGraph *graph, Sum *sum)
     }
 }
 
+/* x + gain a, where both are there.  A sum of which a norm begins the next
+ * stage of a model, and which is not added to there, stays: else the weights of
+ * both stages, which differ in size, would be there at once where they come
+ * from other ranks. */
+static bool
+match_scaled_sum (const QmUses *uses,
+                  QmGraph *graph,
+                  const QmNode *norm,
+                  Sum *sum)
+{
+  QmNode *scale =
+      qm_uses_maker (uses, graph, norm->inputs[0], QM_OP_LAYER_SCALE, false);
+
+  if (scale == NULL || scale->inputs[1] == QM_NO_VALUE
+      || scale->inputs[2] == QM_NO_VALUE
+      || (uses->readers[qm_graph_owner (graph, norm->inputs[0])] == 1
+          && graph->values[norm->outputs[0]].block > 0)
+      || !qm_graph_same_view (graph, scale->outputs[0], norm->inputs[0]))
+    return false;
+  sum->add = scale;
+  sum->scaled = true;
+  sum->x = scale->inputs[2];
+  sum->branch[0] = scale->inputs[0];
+  return true;
+}
+
 static bool
 match_sum (const QmUses *uses, QmGraph *graph, const QmNode *norm, Sum *sum)
 {
   *sum = (Sum){ .branch = { QM_NO_VALUE, QM_NO_VALUE } };
   if (norm->op != QM_OP_LAYER_NORM || norm->inputs[3] != QM_NO_VALUE)
     return false;
+  if (match_scaled_sum (uses, graph, norm, sum))
+    return true;
   sum->add = qm_uses_maker (uses, graph, norm->inputs[0], QM_OP_ADD, false);
   /* Of some rows alone it is another sum. */
   if (sum->add == NULL
@@ -282,6 +312,18 @@ is_used_between (const QmGraph *graph,
   return false;
 }
 
+/* The gain, and the dropout of samples. */
+static void
+take_scale (QmNode *norm, const QmNode *scale)
+{
+  norm->attributes.dropout = scale->attributes.dropout;
+  norm->attributes.site = scale->attributes.site;
+  norm->attributes.height = scale->attributes.height;
+  norm->attributes.width = scale->attributes.width;
+  norm->inputs[7] = scale->inputs[3];
+  norm->inputs[8] = scale->inputs[1];
+}
+
 /* The norm moves to where the sum was, or, where its weights are made between
  * them, the sum to where the norm is. */
 static void
@@ -303,6 +345,8 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
   fused.inputs[3] = sum.branch[0];
   fused.inputs[4] = sum.branch[1];
   fused.outputs[3] = norm->inputs[0];
+  if (sum.scaled)
+    take_scale (&fused, sum.add);
   if (sum.dropout[0] != NULL)
     {
       fused.attributes.dropout = sum.dropout[0]->attributes.dropout;
@@ -319,8 +363,9 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
     qm_node_remove (sum.inner);
   qm_node_remove (late ? sum.add : norm);
   *(late ? norm : sum.add) = fused;
-  /* Read by the norm's gradient alone, the sum need not be exact. */
-  if (uses->readers[fused.outputs[3]] == 1)
+  /* Read by the norm's gradient alone, the sum need not be exact; that of the
+   * last layer scale of a model stays what it is. */
+  if (!sum.scaled && uses->readers[fused.outputs[3]] == 1)
     graph->values[fused.outputs[3]].tensor.type =
         graph->values[fused.inputs[3]].tensor.type;
 }

@@ -341,6 +341,38 @@ split_gate (const QmOpCall *call, QmOpCall *product, QmOpCall *gate)
   product->outputs[1] = product->inputs[forward ? 3 : 2] = (QmTensor){ 0 };
 }
 
+/* The same of a norm that scales what it adds. */
+static void
+split_scale (const QmOpCall *call, QmOpCall *scale, QmOpCall *norm)
+{
+  const QmTensor none = { 0 }, *in = call->inputs, *out = call->outputs;
+  bool forward = call->op == QM_OP_LAYER_NORM;
+
+  *norm = *call;
+  *scale = (QmOpCall){ .op = forward ? QM_OP_LAYER_SCALE
+                                     : QM_OP_LAYER_SCALE_BACKWARD,
+                       .attributes = call->attributes };
+  if (forward)
+    {
+      scale->inputs[0] = in[3];
+      scale->inputs[1] = in[8];
+      scale->inputs[2] = in[0];
+      scale->inputs[3] = in[7];
+      scale->outputs[0] = norm->inputs[0] = out[3];
+      norm->inputs[3] = norm->inputs[7] = norm->inputs[8] = none;
+      norm->outputs[3] = none;
+      return;
+    }
+  scale->inputs[0] = out[0];
+  scale->inputs[1] = in[9];
+  scale->inputs[2] = in[10];
+  scale->inputs[3] = in[8];
+  scale->outputs[0] = out[5];
+  scale->outputs[1] = out[7];
+  norm->inputs[8] = norm->inputs[9] = norm->inputs[10] = none;
+  norm->outputs[5] = norm->outputs[7] = none;
+}
+
 /* What an attention's gradient that is turned back would be as two calls.  The
  * first takes as long as it did with what it makes as it is. */
 static void
@@ -362,22 +394,30 @@ split_turn (const QmOpCall *call, QmOpCall *attention, QmOpCall *rotary)
   rotary->inputs[1] = call->inputs[7];
 }
 
-/* The calls that one is predicted as; returns how many. */
+/* The calls, one or two, as which a call is predicted; returns how many. */
 static int
-split_call (const QmPlan *plan, const QmOpCall *call, QmOpCall calls[2])
+predicted_as (const QmPlan *plan, const QmOpCall *call, QmOpCall parts[2])
 {
+  bool forward = call->op == QM_OP_LAYER_NORM;
+
   if (call->op == QM_OP_GATED_LINEAR || call->op == QM_OP_GATED_INPUT_GRAD)
     {
-      split_gate (call, &calls[0], &calls[1]);
+      split_gate (call, &parts[0], &parts[1]);
+      return 2;
+    }
+  if ((forward || call->op == QM_OP_LAYER_NORM_BACKWARD)
+      && qm_tensor_present (&call->inputs[forward ? 8 : 10]))
+    {
+      split_scale (call, &parts[forward ? 0 : 1], &parts[forward ? 1 : 0]);
       return 2;
     }
   if (call->op == QM_OP_ATTENTION_BACKWARD
       && qm_tensor_present (&call->inputs[7]))
     {
-      split_turn (call, &calls[0], &calls[1]);
+      split_turn (call, &parts[0], &parts[1]);
       return qm_target_turns (&plan->options.target, call) ? 1 : 2;
     }
-  calls[0] = *call;
+  parts[0] = *call;
   return 1;
 }
 
@@ -472,13 +512,13 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
   for (size_t i = 0; i < graph->n_nodes; i++)
     {
       QmPhase phase = graph->nodes[i].phase;
-      QmOpCall call, calls[2];
+      QmOpCall call, parts[2];
       int n;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      n = split_call (plan, &call, calls);
+      n = predicted_as (plan, &call, parts);
       for (int j = 0; j < n; j++)
-        add_call (new, plan, &calls[j], phase);
+        add_call (new, plan, &parts[j], phase);
     }
   new->ranks = plan->options.ranks > 1 ? plan->options.ranks : 1;
   new->parts = plan->parts > 1 ? plan->parts : 1;

@@ -149,8 +149,7 @@ typedef enum QmOp
   /* o = dropout(softmax(scale x q k')) v, with `causal` and `window` as above;
    * head h of q meets head h / (H / G) of k and v. lse[b, h, i] = log of the
    * sum over j of exp(scale x q_i k_j), natural. All of q, k, v, o have any
-   * strides over B, H and S and dense rows of D: q, k, v may be parts of one
-   * packed tensor.
+   * strides over B, H and S and dense rows of D, as parts of a packed tensor.
    * in: 0 q [B, H, S, D], 1 k, 2 v, each [B, G, S, D], H a multiple of G, 3
    *      [rng] where dropout > 0
    * out: 0 o [B, H, S, D], 1 lse f32 [B, H, S], dense */
@@ -169,20 +168,22 @@ typedef enum QmOp
    * Without a, sum is x and is not written; y and y2 are made from the
    * unrounded sum.  An absent beta is 0; beta2 is there where gamma2 and beta
    * are.  With `rms` (Zhang and Sennrich 2019) there are no beta, beta2 and
-   * mean: the mean counts as 0.
+   * mean: the mean counts as 0.  With a gain there is no b, and sum = x +
+   * gain a with the dropout of samples that QM_OP_LAYER_SCALE has.
    * in: 0 x, 1 gamma, 2 [beta], 3 [a], 4 [b], 5 [gamma2], 6 [beta2], 7 [rng]
-   *      where dropout > 0; rows are [rows, features]
+   *      where dropout > 0, 8 [gain]; rows are [rows, features]
    * out: 0 y, 1 [mean f32 [rows]], 2 rstd f32 [rows], 3 [sum], 4 [y2] */
   QM_OP_LAYER_NORM,
 
   /* dx = dsum + the gradient through n of dy and dy2; without gamma2, dy +
    * dy2 is the gradient of y. dbranch = dx through the dropout of a (so
    * with dropout 0: dx in another type), dbranch2 through that of b.
-   * With `rms` as above, without dbeta and dbeta2.
+   * With `rms` as above, without dbeta and dbeta2.  With a gain, dbranch and
+   * dgain are dx and dgamma of QM_OP_LAYER_SCALE_BACKWARD.
    * in: 0 dy, 1 sum, 2 gamma, 3 [mean], 4 rstd, 5 [dsum], 6 [dy2], 7
-   *      [gamma2], 8 [rng] where dropout > 0
+   *      [gamma2], 8 [rng] where dropout > 0, 9 [a], 10 [gain]
    * out: 0 dx, 1 dgamma f32 +=, 2 [dbeta f32 +=], 3 [dgamma2 +=], 4 [dbeta2
-   *      +=], 5 [dbranch], 6 [dbranch2] */
+   *      +=], 5 [dbranch], 6 [dbranch2], 7 [dgain +=] */
   QM_OP_LAYER_NORM_BACKWARD,
 
   /* y = rms norm (activation(gate) x) gamma, the root mean square that of the
@@ -479,8 +480,7 @@ typedef enum QmOp
    * `normalized` (t - mean) / sqrt (variance + epsilon), of the patch, the
    * variance with divisor C P P - 1.  Of patches whose place is -1, `count` of
    * each image: losses[row] = scale / (B count) x mean over its elements of
-   * (x - t)^2, and dx = loss scale x its gradient.  Of all other rows both are
-   * 0.
+   * (x - t)^2, and dx = loss scale x its gradient; in all other rows both are 0.
    * in: 0 x [B (N + 1), C P P], 1 images [B, C, H, W] with any strides, 2
    *      places i32 [B, N], 3 state (see QM_STATE_*)
    * out: 0 dx, 1 losses f32 [B (N + 1)] */

@@ -48,8 +48,8 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_LAYER_NORM:
       return output == 3 && (input == 0 || input == 3 || input == 4);
     case QM_OP_LAYER_NORM_BACKWARD:
-      return (output == 0 || output >= 5)
-             && (input == 0 || input == 5 || input == 6);
+      return (output == 0 || output == 5 || output == 6)
+             && (input == 0 || input == 5 || input == 6 || input == 9);
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
       return output == 0 && input == 4;
     case QM_OP_LAYER_SCALE:
@@ -80,7 +80,7 @@ qm_op_accumulates (QmOp op, int output)
     case QM_OP_ALL_GATHER:
       return true;
     case QM_OP_LAYER_NORM_BACKWARD:
-      return output >= 1 && output <= 4;
+      return (output >= 1 && output <= 4) || output == 7;
     case QM_OP_CLASS_TOKEN_BACKWARD:
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
     case QM_OP_LAYER_SCALE_BACKWARD:

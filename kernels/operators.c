@@ -53,11 +53,12 @@ static const Signature signatures[QM_OP_COUNT] = {
                                  "fbhsd fbhsd fbgsd fbgsd fbhsd s#bhs i?3 "
                                  "s?#sr",
                                  "fbhsd fbgsd fbgsd" },
-  [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc f?c f?rc f?rc f?c f?c i?3",
+  [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc f?c f?rc f?rc f?c f?c i?3 f?c",
                          "frc s?#r s#r f?rc f?rc" },
   [QM_OP_LAYER_NORM_BACKWARD] = { "layer_norm_backward",
-                                  "frc frc fc s?#r s#r f?rc f?rc f?c i?3",
-                                  "frc s#c s?#c s?#c s?#c f?rc f?rc" },
+                                  "frc frc fc s?#r s#r f?rc f?rc f?c i?3 "
+                                  "f?rc f?c",
+                                  "frc s#c s?#c s?#c s?#c f?rc f?rc s?#c" },
   [QM_OP_GATED_NORM] = { "gated_norm", "frc frc fc", "frc s#r" },
   [QM_OP_GATED_NORM_BACKWARD] = { "gated_norm_backward", "frc frc frc fc s#r",
                                   "frc frc s#c" },
@@ -345,12 +346,25 @@ both_or_none (const QmTensor *a, const QmTensor *b)
   return qm_tensor_present (a) == qm_tensor_present (b);
 }
 
+/* Samples that stochastic depth may leave out, and what it draws from. */
 static bool
-norm_holds (const QmOpCall *call)
+depth_holds (const Check *check, int rng)
 {
+  return has_samples (check)
+         && (!qm_dropout_is_on (check->call->attributes.dropout)
+             || qm_tensor_present (&check->call->inputs[rng]));
+}
+
+static bool
+norm_holds (const Check *check)
+{
+  const QmOpCall *call = check->call;
   const QmTensor *in = call->inputs, *out = call->outputs;
 
   return (qm_tensor_present (&in[3]) || !qm_tensor_present (&in[4]))
+         && (!qm_tensor_present (&in[8])
+             || (qm_tensor_present (&in[3]) && !qm_tensor_present (&in[4])
+                 && depth_holds (check, 7)))
          && both_or_none (&in[3], &out[3])
          && !(qm_tensor_present (&in[2]) && call->attributes.rms)
          && qm_tensor_present (&out[1]) != call->attributes.rms
@@ -359,11 +373,16 @@ norm_holds (const QmOpCall *call)
 }
 
 static bool
-norm_backward_holds (const QmOpCall *call)
+norm_backward_holds (const Check *check)
 {
+  const QmOpCall *call = check->call;
   const QmTensor *in = call->inputs, *out = call->outputs;
 
   return qm_tensor_present (&in[3]) != call->attributes.rms
+         && both_or_none (&in[9], &in[10]) && both_or_none (&in[10], &out[7])
+         && (!qm_tensor_present (&in[10])
+             || (qm_tensor_present (&out[5]) && !qm_tensor_present (&out[6])
+                 && depth_holds (check, 8)))
          && !(qm_tensor_present (&out[2]) && call->attributes.rms)
          && both_or_none (&in[7], &out[3])
          && qm_tensor_present (&out[4])
@@ -719,21 +738,17 @@ relations_hold (const Check *check)
     case QM_OP_ATTENTION_BACKWARD:
       return attention_holds (check, call->op == QM_OP_ATTENTION ? 3 : 6);
     case QM_OP_LAYER_NORM:
-      return norm_holds (call);
+      return norm_holds (check);
     case QM_OP_LAYER_NORM_BACKWARD:
-      return norm_backward_holds (call);
+      return norm_backward_holds (check);
     case QM_OP_DEPTHWISE_CONV:
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
       return has_samples (check);
     case QM_OP_LAYER_SCALE:
-      return has_samples (check)
-             && (!qm_dropout_is_on (attributes->dropout)
-                 || qm_tensor_present (&call->inputs[3]));
+      return depth_holds (check, 3);
     case QM_OP_LAYER_SCALE_BACKWARD:
-      return has_samples (check)
-             && both_or_none (&call->inputs[2], &call->outputs[1])
-             && (!qm_dropout_is_on (attributes->dropout)
-                 || qm_tensor_present (&call->inputs[3]));
+      return depth_holds (check, 3)
+             && both_or_none (&call->inputs[2], &call->outputs[1]);
     case QM_OP_POOL:
     case QM_OP_POOL_BACKWARD:
       return pool_holds (check);

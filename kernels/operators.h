@@ -40,7 +40,7 @@
 /* Elements of a head, beyond which no device has attention in one operator. */
 #define QM_ATTENTION_HEAD 256
 
-#define QM_OP_MAX_INPUTS  10
+#define QM_OP_MAX_INPUTS  11
 #define QM_OP_MAX_OUTPUTS 8
 
 typedef struct QmOpCall

@@ -81,15 +81,12 @@ qm_cpu_unpatchify (QmThreads *threads, const QmOpCall *call)
   return true;
 }
 
-/* What stochastic depth multiplies a row with. */
-static float
-depth_factor (const QmOpCall *call, int64_t row)
+float
+qm_cpu_depth (const QmAttributes *attributes, const int32_t *rng, int64_t row)
 {
-  const QmAttributes *attributes = &call->attributes;
-
   if (!qm_dropout_is_on (attributes->dropout))
     return 1;
-  return qm_cpu_dropout (attributes, attributes->site, call->inputs[3].data,
+  return qm_cpu_dropout (attributes, attributes->site, rng,
                          row / (attributes->height * attributes->width));
 }
 
@@ -117,7 +114,7 @@ qm_cpu_layer_scale (QmThreads *threads, const QmOpCall *call)
   load_scale (&call->inputs[1], n, gamma);
   for (int64_t r = 0; r < x->shape[0]; r++)
     {
-      float factor = depth_factor (call, r);
+      float factor = qm_cpu_depth (&call->attributes, call->inputs[3].data, r);
 
       qm_cpu_load (x, r * x->stride[0], n, row);
       for (int64_t j = 0; j < n; j++)
@@ -146,7 +143,7 @@ qm_cpu_layer_scale_backward (QmThreads *threads, const QmOpCall *call)
     load_scale (&call->inputs[2], n, gamma);
   for (int64_t r = 0; ok && r < x->shape[0]; r++)
     {
-      float factor = depth_factor (call, r);
+      float factor = qm_cpu_depth (&call->attributes, call->inputs[3].data, r);
 
       qm_cpu_load (x, r * x->stride[0], n, row);
       qm_cpu_load (dy, r * dy->stride[0], n, slope);

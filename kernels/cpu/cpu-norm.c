@@ -25,6 +25,24 @@ add_branch (const QmOpCall *call,
                   : scratch[j];
 }
 
+/* to += gain a, of a sample that is left out nothing, for one row. */
+static void
+add_scaled_branch (const QmOpCall *call, int64_t row, float *scratch, float *to)
+{
+  const QmTensor *a = &call->inputs[3], *gain = &call->inputs[8];
+  float factor = qm_cpu_depth (&call->attributes, call->inputs[7].data, row);
+  int64_t n = a->shape[1];
+
+  qm_cpu_load (a, row * a->stride[0], n, scratch);
+  for (int64_t j = 0; j < n; j++)
+    {
+      float g;
+
+      qm_cpu_load (gain, j, 1, &g);
+      to[j] += factor * g * scratch[j];
+    }
+}
+
 /* y = n gamma + beta, for one row. */
 static void
 scale_and_shift (const QmTensor *gamma,
@@ -83,7 +101,9 @@ qm_cpu_layer_norm (QmThreads *threads, const QmOpCall *call)
       float mean;
 
       qm_cpu_load (&in[0], r * in[0].stride[0], n, row);
-      if (qm_tensor_present (&in[3]))
+      if (qm_tensor_present (&in[8]))
+        add_scaled_branch (call, r, scratch, row);
+      else if (qm_tensor_present (&in[3]))
         add_branch (call, &in[3], call->attributes.site, r, scratch, row);
       if (qm_tensor_present (&in[4]))
         add_branch (call, &in[4], call->attributes.site2, r, scratch, row);
@@ -166,6 +186,27 @@ store_branch (const QmOpCall *call,
     }
 }
 
+/* Stores gain dx, and adds a dx to the gradient of the gain: nothing of a
+ * sample that is left out.  The row of `a` is overwritten. */
+static void
+scaled_branch_backward (
+    const QmOpCall *call, int64_t row, const float *dx, float *a, double *dgain)
+{
+  const QmTensor *gain = &call->inputs[10], *to = &call->outputs[5];
+  float factor = qm_cpu_depth (&call->attributes, call->inputs[8].data, row);
+  int64_t n = to->shape[1];
+
+  for (int64_t j = 0; j < n; j++)
+    {
+      float g;
+
+      qm_cpu_load (gain, j, 1, &g);
+      dgain[j] += factor * a[j] * dx[j];
+      a[j] = factor * g * dx[j];
+    }
+  qm_cpu_store (to, row * to->stride[0], n, a);
+}
+
 static void
 norm_row_backward (
     const QmOpCall *call, int64_t r, float *n, float *dn, double *sums)
@@ -191,8 +232,12 @@ norm_row_backward (
       for (int64_t j = 0; j < columns; j++)
         dn[j] += n[j];
     }
+  if (qm_tensor_present (&in[9]))
+    qm_cpu_load (&in[9], r * in[9].stride[0], columns, n);
   qm_cpu_store (&out[0], r * out[0].stride[0], columns, dn);
-  if (qm_tensor_present (&out[5]))
+  if (qm_tensor_present (&in[9]))
+    scaled_branch_backward (call, r, dn, n, sums + 4 * columns);
+  else if (qm_tensor_present (&out[5]))
     store_branch (call, &out[5], call->attributes.site, r, dn);
   if (qm_tensor_present (&out[6]))
     store_branch (call, &out[6], call->attributes.site2, r, dn);
@@ -204,15 +249,16 @@ qm_cpu_layer_norm_backward (QmThreads *threads, const QmOpCall *call)
   const QmTensor *in = call->inputs, *out = call->outputs;
   int64_t rows = in[0].shape[0], columns = in[0].shape[1];
   float *scratch = qm_cpu_floats (2 * columns);
-  double *sums = calloc ((size_t) (4 * columns), sizeof *sums);
+  static const int slots[5] = { 1, 2, 3, 4, 7 };
+  double *sums = calloc ((size_t) (5 * columns), sizeof *sums);
   bool ok = scratch != NULL && sums != NULL;
 
   for (int64_t r = 0; ok && r < rows; r++)
     norm_row_backward (call, r, scratch, scratch + columns, sums);
-  for (int slot = 1; ok && slot <= 4; slot++)
-    if (qm_tensor_present (&out[slot]))
+  for (int i = 0; ok && i < 5; i++)
+    if (qm_tensor_present (&out[slots[i]]))
       for (int64_t j = 0; j < columns; j++)
-        ((float *) out[slot].data)[j] += (float) sums[(slot - 1) * columns + j];
+        ((float *) out[slots[i]].data)[j] += (float) sums[i * columns + j];
   free (scratch);
   free (sums);
   return ok;

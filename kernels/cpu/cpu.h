@@ -80,6 +80,10 @@ float qm_cpu_dropout_tiled (const QmAttributes *attributes,
                             int64_t row,
                             int64_t column);
 
+/* What stochastic depth multiplies a row with, by the sample it is of. */
+float
+qm_cpu_depth (const QmAttributes *attributes, const int32_t *rng, int64_t row);
+
 /* One function an operator; false where memory is out. */
 typedef bool (*QmCpuOperator) (QmThreads *threads, const QmOpCall *call);
 

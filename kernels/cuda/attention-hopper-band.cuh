@@ -178,7 +178,7 @@ band_sums (const HopperBandParams &h,
           s.delta[n][r] = sum;
       }
     warp_arrive (&s.o_empty, lane);
-    warp_arrive (&s.sums_full[n], lane);
+    barrier_arrive (&s.sums_full[n]); /* each lane, of what it wrote */
     parity ^= 1;
     ring.advance ();
   });
@@ -518,7 +518,7 @@ __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
         {
           barrier_init (&s.full[i], 1);
           barrier_init (&s.empty[i], 8);
-          barrier_init (&s.sums_full[i], 2);
+          barrier_init (&s.sums_full[i], 2 * 32);
         }
       barrier_init (&s.o_full, 1);
       barrier_init (&s.o_empty, 2);

@@ -188,7 +188,7 @@ extern "C"
                               float *sums,
                               QmError *error);
 
-#define QM_CUDA_MOST_SUMS 4
+#define QM_CUDA_MOST_SUMS 5
 
   /* The same for up to QM_CUDA_MOST_SUMS matrices of equal size at once, whose
    * sums are not the same. */

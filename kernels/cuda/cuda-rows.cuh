@@ -293,6 +293,18 @@ qm_drop_group (const QmDropout &dropout, int64_t index, float (&x)[QM_GROUP])
       }
 }
 
+/* What stochastic depth multiplies a row with, by the sample of so many rows
+ * that it is of. */
+static __device__ __forceinline__ float
+qm_depth_factor (const QmDropout &dropout, int64_t sample, int64_t row)
+{
+  float factor[1] = { 1 };
+
+  if (dropout.rng != nullptr)
+    dropout.apply<1> (row / sample, factor);
+  return factor[0];
+}
+
 /* Sums over the `threads` that share a row: a warp, or the whole block.
  * `shared` are 32 floats; two calls that follow each other take different ones.
  */

@@ -166,7 +166,8 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_ATTENTION_BACKWARD:
       return attention_backward_workspace (&call->inputs[1]);
     case QM_OP_LAYER_NORM_BACKWARD:
-      return floats (4 * QM_CUDA_NORM_PARTS * first->shape[1]);
+      return floats (qm_cuda_norm_sums (call) * QM_CUDA_NORM_PARTS
+                     * first->shape[1]);
     case QM_OP_GATED_NORM_BACKWARD:
       return floats (QM_CUDA_NORM_PARTS * first->shape[1]);
     case QM_OP_DEPTHWISE_CONV_BACKWARD:

@@ -26,6 +26,22 @@ extern "C"
 /* Most blocks of the gradient of layer norm: each makes sums of its own. */
 #define QM_CUDA_NORM_PARTS 792
 
+/* Where among its sums, of gamma and beta and of those of a second output, that
+ * of a gain is, and how many there is room for. */
+static inline int
+qm_cuda_norm_gain (const QmOpCall *call)
+{
+  return qm_tensor_present (&call->inputs[6]) ? 4 : 2;
+}
+
+static inline int
+qm_cuda_norm_sums (const QmOpCall *call)
+{
+  int gain = qm_cuda_norm_gain (call);
+
+  return gain == 4 && qm_tensor_present (&call->inputs[10]) ? 5 : 4;
+}
+
 /* Most blocks of the sum of squares. */
 #define QM_CUDA_SQUARES_PARTS 2048
 

@@ -17,17 +17,6 @@ struct Scale
   int columns;
 };
 
-/* What stochastic depth multiplies a row with. */
-__device__ __forceinline__ float
-depth_factor (const Scale &scale, int64_t row)
-{
-  float factor[1] = { 1 };
-
-  if (scale.dropout.rng != nullptr)
-    scale.dropout.apply<1> (row / scale.sample, factor);
-  return factor[0];
-}
-
 /* gamma of a group of columns; ones where there is none. */
 template <bool whole>
 __device__ __forceinline__ void
@@ -83,7 +72,7 @@ __launch_bounds__ (beside *below)
 
           if (row >= scale.rows)
             continue;
-          factor = depth_factor (scale, row);
+          factor = qm_depth_factor (scale.dropout, scale.sample, row);
           if (scale.residual)
             qm_unpack (residual[u], scale.residual.type, sum);
           qm_unpack (x[u], scale.x.type, values);
@@ -135,7 +124,7 @@ __launch_bounds__ (beside *below)
 
               if (row >= scale.rows)
                 continue;
-              factor = depth_factor (scale, row);
+              factor = qm_depth_factor (scale.dropout, scale.sample, row);
               qm_unpack (dy[u], scale.dy.type, slope);
               if (scale.parts != nullptr)
                 qm_unpack (x[u], scale.x.type, values);

@@ -6,211 +6,11 @@
 
 #include "kernels/cuda/copied-rows.cuh"
 #include "kernels/cuda/cuda-workspace.h"
+#include "kernels/cuda/norm-backward.cuh"
 #include "kernels/cuda/norm-heads.cuh"
 
 namespace
 {
-
-struct NormBackward
-{
-  QmRows dy, dy2, sum, dsum, gamma, gamma2, dx, branch, branch2;
-  bool joined; /* dy2 has no gamma of its own, and is added to dy first */
-  const float *mean, *rstd;
-  float
-      *parts[4]; /* [gridDim.x, columns] of dgamma, dbeta and the second two */
-  QmDropout drop, drop2;
-  int64_t rows;
-  int columns;
-  bool rms;
-  int at_sum, at_dy, at_dy2, at_dsum; /* in the copy of a row */
-};
-
-/* Adds one group's share of one affine output. */
-template <bool whole>
-__device__ __forceinline__ void
-scale_backward (const QmRaw &raw,
-                const QmRows &dy,
-                const QmRows &gamma,
-                int column,
-                int columns,
-                const float (&n)[QM_GROUP],
-                float (&dgamma)[QM_GROUP],
-                float (&dbeta)[QM_GROUP],
-                float (&dn)[QM_GROUP])
-{
-  float d[QM_GROUP], scale[QM_GROUP];
-
-  qm_unpack (raw, dy.type, d);
-  qm_unpack (qm_fetch_group<whole> (gamma.data, column, columns, gamma.type),
-             gamma.type, scale);
-#pragma unroll
-  for (int i = 0; i < QM_GROUP; i++)
-    {
-      dgamma[i] += d[i] * n[i];
-      dbeta[i] += d[i];
-      dn[i] += d[i] * scale[i];
-    }
-}
-
-template <bool whole>
-__device__ __forceinline__ void
-write_branch (const NormBackward &norm,
-              const QmRows &branch,
-              const QmDropout &dropout,
-              int64_t row,
-              int column,
-              const float (&dx)[QM_GROUP])
-{
-  float out[QM_GROUP];
-
-#pragma unroll
-  for (int i = 0; i < QM_GROUP; i++)
-    out[i] = dx[i];
-  if (dropout.rng != nullptr)
-    qm_drop_group<whole> (dropout, row * norm.columns + column, out);
-  qm_put_group<whole> (branch.row (row), column, norm.columns, branch.type,
-                       out);
-}
-
-template <bool whole>
-__device__ __forceinline__ void
-write_gradients (const NormBackward &norm,
-                 int64_t row,
-                 int column,
-                 const float (&dx)[QM_GROUP])
-{
-  qm_put_group<whole> (norm.dx.row (row), column, norm.columns, norm.dx.type,
-                       dx);
-  if (norm.branch)
-    write_branch<whole> (norm, norm.branch, norm.drop, row, column, dx);
-  if (norm.branch2)
-    write_branch<whole> (norm, norm.branch2, norm.drop2, row, column, dx);
-}
-
-/* One row of the sums of this block, after adding those of its warps where
- * each of them had rows of its own. */
-template <int threads, int groups>
-__device__ __forceinline__ void
-write_part (float *part,
-            int columns,
-            int lane,
-            const float (&sums)[groups][QM_GROUP])
-{
-  constexpr int each = threads == 32 ? 4 : 1;
-  __shared__ float shared[each > 1 ? each * 32 * QM_GROUP : 1];
-
-#pragma unroll
-  for (int g = 0; g < groups; g++)
-    {
-      int column = (g * threads + lane) * QM_GROUP;
-
-      if (each > 1)
-        {
-          __syncthreads ();
-#pragma unroll
-          for (int i = 0; i < QM_GROUP; i++)
-            shared[i * 128 + threadIdx.x] = sums[g][i];
-          __syncthreads ();
-        }
-      if (threadIdx.x >= threads)
-        continue;
-#pragma unroll
-      for (int i = 0; i < QM_GROUP; i++)
-        if (column + i < columns)
-          {
-            float sum = sums[g][i];
-
-#pragma unroll
-            for (int other = 1; other < each; other++)
-              sum += shared[i * 128 + other * 32 + lane];
-            part[column + i] = sum;
-          }
-    }
-}
-
-template <int threads, int groups, bool whole, bool dual>
-__global__ void
-__launch_bounds__ (threads == 32 ? 128 : threads)
-    norm_backward_kernel (const __grid_constant__ NormBackward norm)
-{
-  constexpr int each = threads == 32 ? 4 : 1;
-  __shared__ float shared[2][32];
-  int lane = (int) threadIdx.x % threads;
-  float sums[dual ? 4 : 2][groups][QM_GROUP] = {};
-
-  for (int64_t row = (int64_t) blockIdx.x * each + threadIdx.x / threads;
-       row < norm.rows; row += (int64_t) gridDim.x * each)
-    {
-      QmRaw dy[groups], dy2[dual ? groups : 1], x[groups], dsum[groups];
-      float n[groups][QM_GROUP], dn[groups][QM_GROUP];
-      float mean = norm.rms ? 0 : norm.mean[row], rstd = norm.rstd[row];
-      float total = 0, dot = 0;
-
-#pragma unroll
-      for (int g = 0; g < groups; g++)
-        {
-          int column = (g * threads + lane) * QM_GROUP;
-
-          x[g] = qm_fetch_group<whole> (norm.sum.row (row), column,
-                                        norm.columns, norm.sum.type);
-          dy[g] = qm_fetch_group<whole> (norm.dy.row (row), column,
-                                         norm.columns, norm.dy.type);
-          if (dual)
-            dy2[g] = qm_fetch_group<whole> (norm.dy2.row (row), column,
-                                            norm.columns, norm.dy2.type);
-          if (norm.dsum)
-            dsum[g] = qm_fetch_group<whole> (norm.dsum.row (row), column,
-                                             norm.columns, norm.dsum.type);
-        }
-#pragma unroll
-      for (int g = 0; g < groups; g++)
-        {
-          int column = (g * threads + lane) * QM_GROUP;
-
-          qm_unpack (x[g], norm.sum.type, n[g]);
-#pragma unroll
-          for (int i = 0; i < QM_GROUP; i++)
-            {
-              n[g][i] = (n[g][i] - mean) * rstd;
-              dn[g][i] = 0;
-            }
-          scale_backward<whole> (dy[g], norm.dy, norm.gamma, column,
-                                 norm.columns, n[g], sums[0][g], sums[1][g],
-                                 dn[g]);
-          if constexpr (dual)
-            scale_backward<whole> (dy2[g], norm.dy2, norm.gamma2, column,
-                                   norm.columns, n[g], sums[2][g], sums[3][g],
-                                   dn[g]);
-#pragma unroll
-          for (int i = 0; i < QM_GROUP; i++)
-            {
-              total += dn[g][i];
-              dot += dn[g][i] * n[g][i];
-            }
-        }
-      total = qm_row_sum<threads> (norm.rms ? 0 : total, shared[0])
-              / (float) norm.columns;
-      dot = qm_row_sum<threads> (dot, shared[1]) / (float) norm.columns;
-#pragma unroll
-      for (int g = 0; g < groups; g++)
-        {
-          int column = (g * threads + lane) * QM_GROUP;
-          float add[QM_GROUP] = {};
-
-          if (norm.dsum)
-            qm_unpack (dsum[g], norm.dsum.type, add);
-#pragma unroll
-          for (int i = 0; i < QM_GROUP; i++)
-            dn[g][i] = rstd * (dn[g][i] - total - n[g][i] * dot) + add[i];
-          write_gradients<whole> (norm, row, column, dn[g]);
-        }
-    }
-#pragma unroll
-  for (int s = 0; s < (dual ? 4 : 2); s++)
-    write_part<threads, groups> (norm.parts[s]
-                                     + (int64_t) blockIdx.x * norm.columns,
-                                 norm.columns, lane, sums[s]);
-}
 
 /* The outputs whose gradients there are. */
 enum Outputs
@@ -223,10 +23,10 @@ enum Outputs
 /* What a thread has of a row: one group. */
 struct Column
 {
-  QmRaw dy, dy2, x, dsum;
+  QmRaw dy, dy2, x, dsum, a;
   float mean, rstd;
 
-  template <Outputs outputs>
+  template <Outputs outputs, bool scaled>
   __device__ __forceinline__ void
   fetch (const NormBackward &norm, int64_t row, int column)
   {
@@ -242,6 +42,9 @@ struct Column
     if (norm.dsum)
       dsum = qm_fetch_group<true> (norm.dsum.row (row), column, norm.columns,
                                    norm.dsum.type);
+    if (scaled)
+      a = qm_fetch_group<true> (norm.a.row (row), column, norm.columns,
+                                norm.a.type);
     mean = norm.rms ? 0 : norm.mean[row];
     rstd = norm.rstd[row];
   }
@@ -286,6 +89,50 @@ struct Affine
       return;
     qm_store_as<float, QM_GROUP> (parts[0], at, dgamma);
     qm_store_as<float, QM_GROUP> (parts[1], at, dbeta);
+  }
+};
+
+/* The gain of a branch, and the gradient of it. */
+template <bool scaled> struct Gain
+{
+  float gain[QM_GROUP], dgain[QM_GROUP];
+
+  __device__ __forceinline__ void
+  fetch (const NormBackward &norm, int column)
+  {
+    if constexpr (scaled)
+      {
+        fetch_gain<true> (norm, column, gain);
+#pragma unroll
+        for (int i = 0; i < QM_GROUP; i++)
+          dgain[i] = 0;
+      }
+  }
+
+  /* What a row has of gradients of what was added. */
+  __device__ __forceinline__ void
+  write_row (const NormBackward &norm,
+             int64_t row,
+             int column,
+             const Column &now,
+             const float (&dx)[QM_GROUP])
+  {
+    if constexpr (scaled)
+      {
+        write_dx<true> (norm, row, column, dx);
+        write_scaled_branch<true> (norm, row, column, now.a, gain, dx, dgain);
+      }
+    else
+      write_gradients<true> (norm, row, column, dx);
+  }
+
+  __device__ __forceinline__ void
+  write (const NormBackward &norm, int column) const
+  {
+    if constexpr (scaled)
+      if (column < norm.columns)
+        qm_store_as<float, QM_GROUP> (
+            norm.parts[4], (int64_t) blockIdx.x * norm.columns + column, dgain);
   }
 };
 
@@ -339,7 +186,7 @@ add_outputs (const NormBackward &norm,
 
 /* Rows of up to 8 x threads elements, one group a thread: gamma stays in
  * registers, and the next row is fetched while this one is computed. */
-template <int threads, Outputs outputs>
+template <int threads, Outputs outputs, bool scaled>
 __global__ void
 __launch_bounds__ (threads)
     column_kernel (const __grid_constant__ NormBackward norm)
@@ -347,10 +194,12 @@ __launch_bounds__ (threads)
   __shared__ float2 shared[2][threads / 32];
   int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
   int64_t row = blockIdx.x;
+  Gain<scaled> gain;
   Affine first, second;
   Column next;
 
-  next.fetch<outputs> (norm, row, column);
+  next.fetch<outputs, scaled> (norm, row, column);
+  gain.fetch (norm, column);
   first.fetch (norm.gamma, column, columns);
   if (outputs == DUAL)
     second.fetch (norm.gamma2, column, columns);
@@ -360,7 +209,7 @@ __launch_bounds__ (threads)
       float n[QM_GROUP], dn[QM_GROUP] = {}, add[QM_GROUP] = {};
       float2 both = {};
 
-      next.fetch<outputs> (norm, row + gridDim.x, column);
+      next.fetch<outputs, scaled> (norm, row + gridDim.x, column);
       qm_unpack (now.x, norm.sum.type, n);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
@@ -380,17 +229,18 @@ __launch_bounds__ (threads)
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         dn[i] = now.rstd * (dn[i] - both.x - n[i] * both.y) + add[i];
-      write_gradients<true> (norm, row, column, dn);
+      gain.write_row (norm, row, column, now, dn);
     }
+  gain.write (norm, column);
   first.write (norm.parts, column, columns);
   if (outputs == DUAL)
     second.write (norm.parts + 2, column, columns);
 }
 
-/* Rows of two gradients of up to 8 x threads elements, one group a thread, on
- * Hopper.  Two blocks of 320 threads shall fit; the compiler knows best for the
- * others. */
-template <int threads, Outputs outputs>
+/* Rows of two gradients, or of one with a gain, of up to 8 x threads elements,
+ * one group a thread, on Hopper.  Two blocks of 320 threads shall fit; the
+ * compiler knows best for the others. */
+template <int threads, Outputs outputs, bool scaled>
 __global__ void
 __launch_bounds__ (threads, threads == 320 ? 2 : 0)
     stream_kernel (const __grid_constant__ NormBackward norm,
@@ -403,9 +253,11 @@ __launch_bounds__ (threads, threads == 320 ? 2 : 0)
   QmCopier copier = { copied, full, (char *) memory, norm.rows };
   int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
   float share = 1 / (float) columns;
+  Gain<scaled> gain;
   Affine first, second;
 
   copier.begin ();
+  gain.fetch (norm, column);
   first.fetch (norm.gamma, column, columns);
   if (outputs == DUAL)
     second.fetch (norm.gamma2, column, columns);
@@ -423,11 +275,15 @@ __launch_bounds__ (threads, threads == 320 ? 2 : 0)
                                     norm.sum.type);
       now.dy =
           qm_fetch_group<true> (at + norm.at_dy, column, columns, norm.dy.type);
-      now.dy2 = qm_fetch_group<true> (at + norm.at_dy2, column, columns,
-                                      norm.dy2.type);
+      if (outputs != ONE)
+        now.dy2 = qm_fetch_group<true> (at + norm.at_dy2, column, columns,
+                                        norm.dy2.type);
       if (norm.dsum)
         now.dsum = qm_fetch_group<true> (at + norm.at_dsum, column, columns,
                                          norm.dsum.type);
+      if (scaled)
+        now.a =
+            qm_fetch_group<true> (at + norm.at_a, column, columns, norm.a.type);
       qm_unpack (now.x, norm.sum.type, n);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
@@ -448,8 +304,9 @@ __launch_bounds__ (threads, threads == 320 ? 2 : 0)
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         dn[i] = rstd * (dn[i] - both.x - n[i] * both.y) + add[i];
-      write_gradients<true> (norm, row, column, dn);
+      gain.write_row (norm, row, column, now, dn);
     }
+  gain.write (norm, column);
   first.write (norm.parts, column, columns);
   if (outputs == DUAL)
     second.write (norm.parts + 2, column, columns);
@@ -462,9 +319,10 @@ launch_columns (const QmCudaContext *context,
                 cudaStream_t stream,
                 const NormBackward &norm)
 {
-  auto kernel = norm.dy2.data == nullptr ? column_kernel<threads, ONE>
-                : norm.joined            ? column_kernel<threads, JOINED>
-                                         : column_kernel<threads, DUAL>;
+  auto kernel = norm.gain.data != nullptr  ? column_kernel<threads, ONE, true>
+                : norm.dy2.data == nullptr ? column_kernel<threads, ONE, false>
+                : norm.joined ? column_kernel<threads, JOINED, false>
+                              : column_kernel<threads, DUAL, false>;
   int64_t most = QM_CUDA_NORM_PARTS;
   unsigned blocks = qm_resident (context, kernel, threads,
                                  norm.rows < most ? norm.rows : most);
@@ -479,8 +337,10 @@ launch_stream (const QmCudaContext *context,
                cudaStream_t stream,
                NormBackward norm)
 {
-  auto kernel = norm.joined ? stream_kernel<most_threads, JOINED>
-                            : stream_kernel<most_threads, DUAL>;
+  auto kernel = norm.gain.data != nullptr
+                    ? stream_kernel<most_threads, ONE, true>
+                : norm.joined ? stream_kernel<most_threads, JOINED, false>
+                              : stream_kernel<most_threads, DUAL, false>;
   int threads = (norm.columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP) * 32;
   int64_t most = QM_CUDA_NORM_PARTS;
   QmCopied copied = {};
@@ -491,6 +351,7 @@ launch_stream (const QmCudaContext *context,
   norm.at_dy = copied.add (norm.dy, norm.columns);
   norm.at_dy2 = copied.add (norm.dy2, norm.columns);
   norm.at_dsum = copied.add (norm.dsum, norm.columns);
+  norm.at_a = copied.add (norm.a, norm.columns);
   blocks =
       qm_resident_copier (context, kernel, threads,
                           norm.rows < most ? norm.rows : most, copied, &bytes);
@@ -506,9 +367,13 @@ launch (const QmCudaContext *context,
         const NormBackward &norm)
 {
   constexpr int block = threads == 32 ? 128 : threads;
-  auto kernel = norm.dy2.data != nullptr
-                    ? norm_backward_kernel<threads, groups, whole, true>
-                    : norm_backward_kernel<threads, groups, whole, false>;
+  bool dual = norm.dy2.data != nullptr;
+  auto kernel =
+      norm.gain.data != nullptr
+          ? (dual ? norm_backward_kernel<threads, groups, whole, true, true>
+                  : norm_backward_kernel<threads, groups, whole, false, true>)
+          : (dual ? norm_backward_kernel<threads, groups, whole, true, false>
+                  : norm_backward_kernel<threads, groups, whole, false, false>);
   int64_t rows = threads == 32 ? (norm.rows + 3) / 4 : norm.rows;
   int64_t most = QM_CUDA_NORM_PARTS;
   unsigned blocks =
@@ -518,8 +383,8 @@ launch (const QmCudaContext *context,
   return blocks;
 }
 
-/* Rows of two gradients that the copy engine shall fetch; those of more than
- * 640 groups would not leave a thread enough registers. */
+/* Rows of two gradients, or with a gain, that the copy engine shall fetch;
+ * those of more than 640 groups would not leave a thread enough registers. */
 bool
 can_stream (const QmCudaContext *context, int64_t columns)
 {
@@ -562,6 +427,7 @@ launch_whole (const QmCudaContext *context,
               const NormBackward &norm)
 {
   int n = norm.columns;
+  bool dual = norm.dy2.data != nullptr, scaled = norm.gain.data != nullptr;
 
   if (is_of_heads (norm))
     return launch_as_heads (context, stream, norm);
@@ -569,19 +435,19 @@ launch_whole (const QmCudaContext *context,
     return launch<32, 1, true> (context, stream, norm);
   if (n <= 512)
     return launch<32, 2, true> (context, stream, norm);
-  if (norm.dy2.data != nullptr && can_stream (context, n))
+  if (dual != scaled && can_stream (context, n))
     return n <= 1024   ? launch_stream<128> (context, stream, norm)
            : n <= 2048 ? launch_stream<256> (context, stream, norm)
            : n <= 2560 ? launch_stream<320> (context, stream, norm)
            : n <= 4096 ? launch_stream<512> (context, stream, norm)
                        : launch_stream<640> (context, stream, norm);
-  if (n <= 768 && !norm.joined)
+  if (n <= 768 && !norm.joined && (dual || !scaled))
     return launch<32, 3, true> (context, stream, norm);
   if (n <= 768)
     return launch_columns<96> (context, stream, norm);
-  if (n <= 1024)
+  if (n <= 1024 && !(dual && scaled))
     return launch_columns<128> (context, stream, norm);
-  if (n <= 2048 && norm.dy2.data == nullptr)
+  if (n <= 2048 && !dual)
     return launch_columns<256> (context, stream, norm);
   if (n <= 2048)
     return launch<256, 1, true> (context, stream, norm);
@@ -605,7 +471,7 @@ static_assert (1024 * 4 * QM_GROUP == QM_CUDA_NORM_COLUMNS,
 bool
 is_whole (const QmOpCall *call)
 {
-  static const int inputs[] = { 0, 1, 2, 5, 6, 7 };
+  static const int inputs[] = { 0, 1, 2, 5, 6, 7, 9, 10 };
   static const int outputs[] = { 0, 5, 6 };
   bool whole = call->inputs[0].shape[1] % QM_GROUP == 0;
 
@@ -644,6 +510,11 @@ add_parts (cudaStream_t stream,
           partial[n] = norm.parts[i];
           sums[n++] = (float *) to.data;
         }
+      if (pair == 0 && norm.gain.data != nullptr)
+        {
+          partial[n] = norm.parts[4];
+          sums[n++] = (float *) call->outputs[7].data;
+        }
       pair = end;
       if (n > 0)
         status = qm_cuda_add_all_parts (stream, n, partial, parts, norm.columns,
@@ -670,6 +541,8 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
     .dsum = qm_rows (in[5]),
     .gamma = qm_rows (in[2]),
     .gamma2 = qm_rows (in[qm_tensor_present (&in[7]) ? 7 : 2]),
+    .a = qm_rows (in[9]),
+    .gain = qm_rows (in[10]),
     .dx = qm_rows (out[0]),
     .branch = qm_rows (out[5]),
     .branch2 = qm_rows (out[6]),
@@ -678,6 +551,7 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
     .drop = qm_dropout (attributes, attributes.site, in[8]),
     .drop2 = qm_dropout (attributes, attributes.site2, in[8]),
     .rows = in[0].shape[0],
+    .sample = attributes.height * attributes.width,
     .columns = (int) columns,
     .rms = attributes.rms,
   };
@@ -685,11 +559,12 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
   QmStatus status;
   unsigned parts;
 
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 5; i++)
     norm.parts[i] =
-        (float *) call->workspace + i * QM_CUDA_NORM_PARTS * columns;
+        (float *) call->workspace
+        + (i < 4 ? i : qm_cuda_norm_gain (call)) * QM_CUDA_NORM_PARTS * columns;
   norm.joined = whole && joins (context, columns) && norm.dy2.data != nullptr
-                && !qm_tensor_present (&in[7]);
+                && norm.gain.data == nullptr && !qm_tensor_present (&in[7]);
   if (whole)
     parts = launch_whole (context, stream, norm);
   else if (columns <= 1024)

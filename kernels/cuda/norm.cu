@@ -12,10 +12,10 @@ namespace
 
 struct Norm
 {
-  QmRows x, a, b, sum, y, y2, gamma, beta, gamma2, beta2;
+  QmRows x, a, b, sum, y, y2, gamma, beta, gamma2, beta2, gain;
   float *mean, *rstd;
   QmDropout drop_a, drop_b;
-  int64_t rows;
+  int64_t rows, sample; /* rows of a sample, where there is a gain */
   int columns;
   float epsilon;
   bool rms;
@@ -48,6 +48,46 @@ add_branch (const Norm &norm,
     }
 }
 
+/* x += gain a, of a sample that is left out nothing. */
+__device__ __forceinline__ void
+add_scaled (const Norm &norm,
+            const QmRaw &raw,
+            const float (&gain)[QM_GROUP],
+            float factor,
+            float (&x)[QM_GROUP])
+{
+  float a[QM_GROUP];
+
+  qm_unpack (raw, norm.a.type, a);
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
+    x[i] += factor * gain[i] * a[i];
+}
+
+/* The same for the groups of one thread. */
+template <int threads, int groups, bool whole>
+__device__ __forceinline__ void
+add_scaled_branch (const Norm &norm,
+                   const QmRaw (&raw)[groups],
+                   int64_t row,
+                   int lane,
+                   float (&x)[groups][QM_GROUP])
+{
+  float factor = qm_depth_factor (norm.drop_a, norm.sample, row);
+
+#pragma unroll
+  for (int g = 0; g < groups; g++)
+    {
+      int column = (g * threads + lane) * QM_GROUP;
+      float gain[QM_GROUP];
+
+      qm_unpack (qm_fetch_group<whole> (norm.gain.data, column, norm.columns,
+                                        norm.gain.type),
+                 norm.gain.type, gain);
+      add_scaled (norm, raw[g], gain, factor, x[g]);
+    }
+}
+
 template <int threads, int groups, bool whole>
 __device__ __forceinline__ void
 fetch_row (const QmRows &from,
@@ -64,8 +104,9 @@ fetch_row (const QmRows &from,
                                     columns, from.type);
 }
 
-/* x + dropout (a) + dropout (b), written to `sum` where there is a. */
-template <int threads, int groups, bool whole>
+/* x + dropout (a) + dropout (b), or x + gain a, written to `sum` where there is
+ * a. */
+template <int threads, int groups, bool whole, bool scaled>
 __device__ __forceinline__ void
 read_row (const Norm &norm, int64_t row, int lane, float (&x)[groups][QM_GROUP])
 {
@@ -74,16 +115,19 @@ read_row (const Norm &norm, int64_t row, int lane, float (&x)[groups][QM_GROUP])
   fetch_row<threads, groups, whole> (norm.x, row, lane, norm.columns, raw);
   if (norm.a)
     fetch_row<threads, groups, whole> (norm.a, row, lane, norm.columns, raw_a);
-  if (norm.b)
+  if (!scaled && norm.b)
     fetch_row<threads, groups, whole> (norm.b, row, lane, norm.columns, raw_b);
 #pragma unroll
   for (int g = 0; g < groups; g++)
     qm_unpack (raw[g], norm.x.type, x[g]);
   if (!norm.a)
     return;
-  add_branch<threads, groups, whole> (norm, norm.a, norm.drop_a, raw_a, row,
-                                      lane, x);
-  if (norm.b)
+  if constexpr (scaled)
+    add_scaled_branch<threads, groups, whole> (norm, raw_a, row, lane, x);
+  else
+    add_branch<threads, groups, whole> (norm, norm.a, norm.drop_a, raw_a, row,
+                                        lane, x);
+  if (!scaled && norm.b)
     add_branch<threads, groups, whole> (norm, norm.b, norm.drop_b, raw_b, row,
                                         lane, x);
 #pragma unroll
@@ -122,7 +166,7 @@ write_row (const Norm &norm,
     }
 }
 
-template <int threads, int groups, bool whole>
+template <int threads, int groups, bool whole, bool scaled>
 __global__ void
 __launch_bounds__ (threads == 32 ? 128 : threads)
     norm_kernel (const __grid_constant__ Norm norm)
@@ -136,7 +180,7 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
     {
       float x[groups][QM_GROUP], mean = 0, squares = 0, rstd;
 
-      read_row<threads, groups, whole> (norm, row, lane, x);
+      read_row<threads, groups, whole, scaled> (norm, row, lane, x);
       if (!norm.rms)
         {
 #pragma unroll
@@ -179,8 +223,8 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
     }
 }
 
-/* What a thread has of a row: one group. */
-struct Column
+/* What a thread has of a row: one group.  `scaled`: there is a gain. */
+template <bool scaled> struct Column
 {
   QmRaw x, a, b;
 
@@ -191,23 +235,31 @@ struct Column
       return;
     x = qm_fetch_group<true> (norm.x.row (row), column, norm.columns,
                               norm.x.type);
-    if (norm.a)
+    if (scaled || norm.a)
       a = qm_fetch_group<true> (norm.a.row (row), column, norm.columns,
                                 norm.a.type);
-    if (norm.b)
+    if (!scaled && norm.b)
       b = qm_fetch_group<true> (norm.b.row (row), column, norm.columns,
                                 norm.b.type);
   }
 
-  /* x + dropout (a) + dropout (b) */
+  /* x + dropout (a) + dropout (b), or x + gain a */
   __device__ __forceinline__ void
-  sum (const Norm &norm, int64_t row, int column, float (&to)[QM_GROUP]) const
+  sum (const Norm &norm,
+       const float (&gain)[QM_GROUP],
+       int64_t row,
+       int column,
+       float (&to)[QM_GROUP]) const
   {
     qm_unpack (x, norm.x.type, to);
-    if (!norm.a)
+    if (!scaled && !norm.a)
       return;
-    add (norm, norm.a, norm.drop_a, a, row, column, to);
-    if (norm.b)
+    if constexpr (scaled)
+      add_scaled (norm, a, gain,
+                  qm_depth_factor (norm.drop_a, norm.sample, row), to);
+    else
+      add (norm, norm.a, norm.drop_a, a, row, column, to);
+    if (!scaled && norm.b)
       add (norm, norm.b, norm.drop_b, b, row, column, to);
     qm_put_group<true> (norm.sum.row (row), column, norm.columns, norm.sum.type,
                         to);
@@ -267,29 +319,43 @@ struct Affine
   }
 };
 
-/* Rows of up to 8 x threads elements, one group a thread: gamma and beta stay
- * in registers, and the next row is fetched while this one is computed. */
-template <int threads>
+/* A gain, where there is one. */
+template <bool scaled>
+__device__ __forceinline__ void
+fetch_gain (const Norm &norm, int column, float (&gain)[QM_GROUP])
+{
+  if constexpr (scaled)
+    qm_unpack (qm_fetch_group<true> (norm.gain.data, column, norm.columns,
+                                     norm.gain.type),
+               norm.gain.type, gain);
+}
+
+/* Rows of up to 8 x threads elements, one group a thread: gamma, beta and the
+ * gain stay in registers, and the next row is fetched while this one is
+ * computed.  With a gain there is no second output. */
+template <int threads, bool scaled>
 __global__ void
 __launch_bounds__ (threads) column_kernel (const __grid_constant__ Norm norm)
 {
   __shared__ __align__ (16) float shared[2][threads / 32];
   int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
   int64_t row = blockIdx.x;
+  float gain[QM_GROUP] = {};
   Affine first, second;
-  Column next;
+  Column<scaled> next;
 
   next.fetch (norm, row, column);
   first.fetch (norm.gamma, norm.beta, column, columns);
-  if (norm.y2)
+  fetch_gain<scaled> (norm, column, gain);
+  if (!scaled && norm.y2)
     second.fetch (norm.gamma2, norm.beta2, column, columns);
   for (; row < norm.rows; row += gridDim.x)
     {
-      Column now = next;
+      Column<scaled> now = next;
       float x[QM_GROUP], mean = 0, squares = 0, rstd;
 
       next.fetch (norm, row + gridDim.x, column);
-      now.sum (norm, row, column, x);
+      now.sum (norm, gain, row, column, x);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         mean += x[i];
@@ -315,14 +381,15 @@ __launch_bounds__ (threads) column_kernel (const __grid_constant__ Norm norm)
           norm.rstd[row] = rstd;
         }
       first.write (norm.y, row, column, columns, x);
-      if (norm.y2)
+      if (!scaled && norm.y2)
         second.write (norm.y2, row, column, columns, x);
     }
 }
 
 /* Rows of up to 8 x threads elements, one group a thread, on Hopper.  A block
- * has two at a time, since it waits as long for the sums of two. */
-template <int threads>
+ * has two at a time, since it waits as long for the sums of two.  With a gain
+ * there is no second output. */
+template <int threads, bool scaled>
 __global__ void
 __launch_bounds__ (threads)
     stream_kernel (const __grid_constant__ Norm norm,
@@ -335,13 +402,14 @@ __launch_bounds__ (threads)
   __shared__ float shared[2][2][32];
   QmCopier copier = { copied, full, (char *) memory, norm.rows };
   int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
-  float share = 1 / (float) columns;
+  float share = 1 / (float) columns, gain[QM_GROUP] = {};
   Affine first, second;
   float2 both;
 
   copier.begin ();
   first.fetch (norm.gamma, norm.beta, column, columns);
-  if (norm.y2)
+  fetch_gain<scaled> (norm, column, gain);
+  if (!scaled && norm.y2)
     second.fetch (norm.gamma2, norm.beta2, column, columns);
   for (int64_t begin = blockIdx.x; begin < norm.rows; begin += each * gridDim.x)
     {
@@ -352,20 +420,20 @@ __launch_bounds__ (threads)
         {
           int64_t row = begin + k * gridDim.x;
           const char *at;
-          Column now;
+          Column<scaled> now;
 
           if (row >= norm.rows)
             break;
           at = copier.row (k);
           now.x = qm_fetch_group<true> (at + norm.at_x, column, columns,
                                         norm.x.type);
-          if (norm.a)
+          if (scaled || norm.a)
             now.a = qm_fetch_group<true> (at + norm.at_a, column, columns,
                                           norm.a.type);
-          if (norm.b)
+          if (!scaled && norm.b)
             now.b = qm_fetch_group<true> (at + norm.at_b, column, columns,
                                           norm.b.type);
-          now.sum (norm, row, column, x[k]);
+          now.sum (norm, gain, row, column, x[k]);
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
             mean[k] += x[k][i];
@@ -405,18 +473,18 @@ __launch_bounds__ (threads)
               norm.rstd[row] = rstd[k];
             }
           first.write (norm.y, row, column, columns, x[k]);
-          if (norm.y2)
+          if (!scaled && norm.y2)
             second.write (norm.y2, row, column, columns, x[k]);
         }
     }
 #endif
 }
 
-template <int most_threads>
+template <int most_threads, bool scaled>
 void
 launch_stream (const QmCudaContext *context, cudaStream_t stream, Norm norm)
 {
-  auto kernel = stream_kernel<most_threads>;
+  auto kernel = stream_kernel<most_threads, scaled>;
   int threads = (norm.columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP) * 32;
   QmCopied copied = {};
   unsigned blocks;
@@ -436,9 +504,11 @@ launch_columns (const QmCudaContext *context,
                 cudaStream_t stream,
                 const Norm &norm)
 {
-  column_kernel<threads>
-      <<<qm_resident (context, column_kernel<threads>, threads, norm.rows),
-         threads, 0, stream>>> (norm);
+  auto kernel = norm.gain.data != nullptr ? column_kernel<threads, true>
+                                          : column_kernel<threads, false>;
+
+  kernel<<<qm_resident (context, kernel, threads, norm.rows), threads, 0,
+           stream>>> (norm);
 }
 
 template <int threads, int groups, bool whole>
@@ -446,12 +516,13 @@ void
 launch (const QmCudaContext *context, cudaStream_t stream, const Norm &norm)
 {
   constexpr int block = threads == 32 ? 128 : threads;
+  auto kernel = norm.gain.data != nullptr
+                    ? norm_kernel<threads, groups, whole, true>
+                    : norm_kernel<threads, groups, whole, false>;
   int64_t blocks = threads == 32 ? (norm.rows + 3) / 4 : norm.rows;
 
-  norm_kernel<threads, groups, whole>
-      <<<qm_resident (context, norm_kernel<threads, groups, whole>, block,
-                      blocks),
-         block, 0, stream>>> (norm);
+  kernel<<<qm_resident (context, kernel, block, blocks), block, 0, stream>>> (
+      norm);
 }
 
 void
@@ -474,14 +545,38 @@ launch_as_heads (const QmCudaContext *context,
                                   norm.rows);
 }
 
+/* Rows with a gain and one output, of one group a thread: where there is a copy
+ * engine it has more of them under way than registers would hold. */
+void
+launch_scaled_columns (const QmCudaContext *context,
+                       cudaStream_t stream,
+                       const Norm &norm)
+{
+  int n = norm.columns;
+
+  if (!qm_cuda_has_hopper (context) && n <= 768)
+    launch_columns<96> (context, stream, norm);
+  else if (!qm_cuda_has_hopper (context))
+    launch_columns<128> (context, stream, norm);
+  else if (n <= 1024)
+    launch_stream<128, true> (context, stream, norm);
+  else if (n <= 2048)
+    launch_stream<256, true> (context, stream, norm);
+  else if (n <= 4096)
+    launch_stream<512, true> (context, stream, norm);
+  else
+    launch_stream<640, true> (context, stream, norm);
+}
+
 void
 launch_whole (const QmCudaContext *context,
               cudaStream_t stream,
               const Norm &norm)
 {
   int n = norm.columns;
-  bool streams =
-      qm_cuda_has_hopper (context) && n > 3072 && n <= 640 * QM_GROUP;
+  bool hopper = qm_cuda_has_hopper (context),
+       scaled = norm.gain.data != nullptr;
+  bool streams = hopper && n > 3072 && n <= 640 * QM_GROUP;
 
   if (norm.a.data == nullptr && norm.y2.data == nullptr
       && are_heads (n, norm.x.type, norm.y.type))
@@ -490,15 +585,18 @@ launch_whole (const QmCudaContext *context,
     launch<32, 1, true> (context, stream, norm);
   else if (n <= 512)
     launch<32, 2, true> (context, stream, norm);
-  else if (streams && n <= 4096)
-    launch_stream<512> (context, stream, norm);
-  else if (streams)
-    launch_stream<640> (context, stream, norm);
+  else if (scaled && norm.y2.data == nullptr
+           && n <= (hopper ? 640 * QM_GROUP : 1024))
+    launch_scaled_columns (context, stream, norm);
+  else if (streams && !scaled && n <= 4096)
+    launch_stream<512, false> (context, stream, norm);
+  else if (streams && !scaled)
+    launch_stream<640, false> (context, stream, norm);
   else if (n <= 768 && norm.a.data == nullptr)
     launch<32, 3, true> (context, stream, norm);
-  else if (n <= 768)
+  else if (n <= 768 && !scaled)
     launch_columns<96> (context, stream, norm);
-  else if (n <= 1024)
+  else if (n <= 1024 && !scaled)
     launch_columns<128> (context, stream, norm);
   else if (n <= 2048)
     launch<128, 2, true> (context, stream, norm);
@@ -535,11 +633,13 @@ qm_cuda_layer_norm (QmCudaContext *context,
                 .beta = qm_rows (in[2]),
                 .gamma2 = qm_rows (in[5]),
                 .beta2 = qm_rows (in[6]),
+                .gain = qm_rows (in[8]),
                 .mean = (float *) out[1].data,
                 .rstd = (float *) out[2].data,
                 .drop_a = qm_dropout (attributes, attributes.site, in[7]),
                 .drop_b = qm_dropout (attributes, attributes.site2, in[7]),
                 .rows = in[0].shape[0],
+                .sample = attributes.height * attributes.width,
                 .columns = (int) in[0].shape[1],
                 .epsilon = (float) attributes.epsilon,
                 .rms = attributes.rms };
@@ -554,8 +654,8 @@ qm_cuda_layer_norm (QmCudaContext *context,
                && qm_cuda_vectors (&out[3], QM_GROUP)
                && qm_cuda_vectors (&out[4], QM_GROUP);
 
-  for (int i = 0; i <= 6; i++)
-    whole = whole && qm_cuda_vectors (&in[i], QM_GROUP);
+  for (int i = 0; i <= 8; i++)
+    whole = whole && (i == 7 || qm_cuda_vectors (&in[i], QM_GROUP));
   if (whole)
     launch_whole (context, stream, norm);
   else if (norm.columns <= 1024)

@@ -2,6 +2,7 @@
 
 /* The gradients of norms. */
 
+#include "engine/passes.h"
 #include "tests/data/check.h"
 #include "tests/engine/gradient-bench.h"
 
@@ -68,6 +69,72 @@ test_layer_norm (int branches, bool second, double dropout, Norm kind)
         node->inputs[1] = out[i];
         node->outputs[0] = bench.output = sum;
       }
+  gradient_end (&bench);
+}
+
+/* A norm of x + gain a, made as the two operators that it stands for, or as
+ * one: the pass makes one of both.  The sum is read as well. */
+static void
+test_scaled (bool fused, bool second, double dropout, Norm kind)
+{
+  bool biased = kind == NORM_BIASED, rms = kind == NORM_RMS;
+  GradientBench bench;
+  QmNode *node;
+  QmValueId x, a, gain, gamma, beta = QM_NO_VALUE, y, sum, other;
+
+  gradient_begin (&bench, fused ? "norm with a gain" : "layer scale and norm");
+  x = gradient_input2 (&bench, 12, 11);
+  a = gradient_input2 (&bench, 12, 11);
+  gain = gradient_input1 (&bench, 11);
+  gamma = gradient_input1 (&bench, 11);
+  if (biased)
+    beta = gradient_input1 (&bench, 11);
+  sum = gradient_value (&bench, 2, (int64_t[]){ 12, 11 });
+  y = gradient_value (&bench, 2, (int64_t[]){ 12, 11 });
+  node = gradient_append (&bench, QM_OP_LAYER_SCALE);
+  node->attributes.height = 2;
+  node->attributes.width = 3;
+  node->attributes.dropout = dropout;
+  node->attributes.site = 4;
+  node->inputs[0] = a;
+  node->inputs[1] = gain;
+  node->inputs[2] = x;
+  node->inputs[3] = dropout > 0 ? bench.graph->rng : QM_NO_VALUE;
+  node->outputs[0] = sum;
+  node = gradient_append (&bench, QM_OP_LAYER_NORM);
+  node->attributes.epsilon = 1e-3;
+  node->attributes.rms = rms;
+  node->inputs[0] = sum;
+  node->inputs[1] = gamma;
+  node->inputs[2] = beta;
+  node->outputs[0] = y;
+  if (!rms)
+    node->outputs[1] = gradient_value (&bench, 1, (int64_t[]){ 12 });
+  node->outputs[2] = gradient_value (&bench, 1, (int64_t[]){ 12 });
+  if (second)
+    {
+      node->inputs[5] = gradient_input1 (&bench, 11);
+      if (biased)
+        node->inputs[6] = gradient_input1 (&bench, 11);
+      node->outputs[4] = gradient_value (&bench, 2, (int64_t[]){ 12, 11 });
+    }
+  bench.output = gradient_value (&bench, 2, (int64_t[]){ 12, 11 });
+  other = second ? node->outputs[4] : sum;
+  node = gradient_append (&bench, QM_OP_ADD);
+  node->inputs[0] = y;
+  node->inputs[1] = other;
+  node->outputs[0] = bench.output;
+  if (fused)
+    {
+      CHECK_INT (qm_pass_fuse_forward (bench.graph, NULL), QM_OK);
+      CHECK_INT (bench.graph->n_nodes, 2);
+      node = &bench.graph->nodes[0];
+      CHECK_INT (node->op, QM_OP_LAYER_NORM);
+      CHECK_INT (node->inputs[0], x);
+      CHECK_INT (node->inputs[3], a);
+      CHECK_INT (node->inputs[8], gain);
+      CHECK_INT (node->outputs[3], sum);
+    }
   gradient_end (&bench);
 }
 
@@ -140,6 +207,9 @@ main (void)
       if (branches > 0 || i < 2)
         for (int kind = 0; kind < NORM_COUNT; kind++)
           test_layer_norm (branches, i % 2 == 1, i < 2 ? 0 : 0.25, (Norm) kind);
+  for (int i = 0; i < 8; i++)
+    for (int kind = 0; kind < NORM_COUNT; kind++)
+      test_scaled (i % 2 == 1, i / 2 % 2 == 1, i < 4 ? 0 : 0.25, (Norm) kind);
   test_layer_norm_twice ();
   test_gated_norm (QM_FUNCTION_SILU);
   test_gated_norm (QM_FUNCTION_GELU_TANH);

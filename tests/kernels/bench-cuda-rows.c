@@ -483,6 +483,104 @@ bench_convnext (Bench *bench)
     }
 }
 
+static const char dino[] = "dinov3-large";
+
+/* A layer scale and the norm behind it: one operator, or two. */
+static void
+bench_scaled_norm (Bench *bench,
+                   const char *model,
+                   QmAttributes attributes,
+                   bool fused)
+{
+  const int64_t n = 1024, rows = 128 * attributes.width;
+  const QmType type = QM_TYPE_BF16;
+  QmOpCall call = { .op = QM_OP_LAYER_SCALE, .attributes = attributes };
+
+  if (!fused)
+    {
+      call.inputs[0] = matrix (bench, type, rows, n);
+      call.inputs[1] = line (bench, QM_TYPE_F32, n);
+      call.inputs[2] = matrix (bench, QM_TYPE_F32, rows, n);
+      call.inputs[3] = bench->gpu.rng;
+      call.outputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+      report (bench, model, "layer scale", &call, 0);
+    }
+  call = (QmOpCall){ .op = QM_OP_LAYER_NORM, .attributes = attributes };
+  call.inputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[1] = line (bench, type, n);
+  call.inputs[2] = line (bench, type, n);
+  call.outputs[0] = matrix (bench, type, rows, n);
+  call.outputs[1] = line (bench, QM_TYPE_F32, rows);
+  call.outputs[2] = line (bench, QM_TYPE_F32, rows);
+  if (fused)
+    {
+      call.inputs[3] = matrix (bench, type, rows, n);
+      call.inputs[7] = bench->gpu.rng;
+      call.inputs[8] = line (bench, QM_TYPE_F32, n);
+      call.outputs[3] = matrix (bench, QM_TYPE_F32, rows, n);
+    }
+  report (bench, model, fused ? "norm + scaled branch" : "norm", &call, 0);
+}
+
+static void
+bench_scaled_norm_backward (Bench *bench,
+                            const char *model,
+                            QmAttributes attributes,
+                            bool fused)
+{
+  const int64_t n = 1024, rows = 128 * attributes.width;
+  const QmType type = QM_TYPE_BF16;
+  QmOpCall call = { .op = QM_OP_LAYER_NORM_BACKWARD, .attributes = attributes };
+
+  call.inputs[0] = matrix (bench, type, rows, n);
+  call.inputs[1] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[2] = line (bench, type, n);
+  call.inputs[3] = line (bench, QM_TYPE_F32, rows);
+  call.inputs[4] = line (bench, QM_TYPE_F32, rows);
+  call.inputs[5] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.outputs[0] = call.inputs[5];
+  call.outputs[1] = line (bench, QM_TYPE_F32, n);
+  call.outputs[2] = line (bench, QM_TYPE_F32, n);
+  if (fused)
+    {
+      call.inputs[8] = bench->gpu.rng;
+      call.inputs[9] = matrix (bench, type, rows, n);
+      call.inputs[10] = line (bench, QM_TYPE_F32, n);
+      call.outputs[5] = call.inputs[9];
+      call.outputs[7] = line (bench, QM_TYPE_F32, n);
+    }
+  report (bench, model, fused ? "norm + scaled, backward" : "norm backward",
+          &call, 0);
+  if (fused)
+    return;
+  call =
+      (QmOpCall){ .op = QM_OP_LAYER_SCALE_BACKWARD, .attributes = attributes };
+  call.inputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[1] = call.outputs[0] = matrix (bench, type, rows, n);
+  call.inputs[2] = line (bench, QM_TYPE_F32, n);
+  call.inputs[3] = bench->gpu.rng;
+  call.outputs[1] = line (bench, QM_TYPE_F32, n);
+  report (bench, model, "layer scale backward", &call, 0);
+}
+
+/* What a layer of DINOv3 adds: of 128 images of 201 and of 257 tokens. */
+static void
+bench_dino (Bench *bench)
+{
+  for (int i = 0; i < 4; i++)
+    {
+      const QmAttributes attributes = {
+        .epsilon = 1e-5, .dropout = 0.1, .height = 1, .width = i < 2 ? 201 : 257
+      };
+      char model[32];
+
+      snprintf (model, sizeof model, "%s %lld", dino,
+                (long long) (128 * attributes.width));
+      bench_scaled_norm (bench, model, attributes, i % 2 == 1);
+      bench_scaled_norm_backward (bench, model, attributes, i % 2 == 1);
+    }
+}
+
 static const char mamba[] = "mamba-2.8b 8";
 
 /* The convolution and the norm of a layer of Mamba-2.8B. */
@@ -576,6 +674,8 @@ main (int argc, char **argv)
     bench_convnext (&bench);
   if (is_wanted (&bench, mamba))
     bench_mamba (&bench);
+  if (is_wanted (&bench, dino))
+    bench_dino (&bench);
   bench_close (&bench.gpu);
   return 0;
 }

@@ -93,6 +93,26 @@ some_columns (Test *test)
                               : between (test, 1, test->small ? 1100 : 4500);
 }
 
+/* What a branch is multiplied with, and the samples that are left out of it. */
+static QmTensor
+some_gain (Test *test, QmAttributes *attributes, int64_t rows, int64_t n)
+{
+  attributes->height = rows % 3 == 0 ? 3 : 1;
+  attributes->width = rows % 4 == 0 ? 4 : 1;
+  return line (test, any_type (test), n);
+}
+
+static void
+add_scaled_gradient (Test *test, QmOpCall *call, int64_t rows, int64_t n)
+{
+  call->inputs[9] = matrix (test, any_type (test), rows, n);
+  call->inputs[10] = some_gain (test, &call->attributes, rows, n);
+  call->outputs[5] = between (test, 0, 1)
+                         ? call->inputs[9]
+                         : matrix (test, any_type (test), rows, n);
+  call->outputs[7] = line (test, QM_TYPE_F32, n);
+}
+
 static void
 layer_norm (Test *test)
 {
@@ -120,6 +140,8 @@ layer_norm (Test *test)
                             ? call.inputs[0]
                             : matrix (test, any_type (test), rows, n);
     }
+  if (branches == 1 && between (test, 0, 2) > 0)
+    call.inputs[8] = some_gain (test, &call.attributes, rows, n);
   if (between (test, 0, 1))
     {
       call.inputs[5] = line (test, any_type (test), n);
@@ -168,6 +190,9 @@ layer_norm_backward (Test *test)
       call.attributes.dropout = some_dropout (test);
       call.outputs[i] = matrix (test, any_type (test), rows, n);
     }
+  if (qm_tensor_present (&call.outputs[5])
+      && !qm_tensor_present (&call.outputs[6]) && between (test, 0, 2) > 0)
+    add_scaled_gradient (test, &call, rows, n);
   call.inputs[8] = compare_rng (&test->compare);
   compare_run (&test->compare, &call, 1e-5);
 }
@@ -193,6 +218,8 @@ norm_without_bias (Test *test)
     {
       call.inputs[3] = matrix (test, any_type (test), rows, n);
       call.outputs[3] = call.inputs[0];
+      if (between (test, 0, 1))
+        call.inputs[8] = some_gain (test, &call.attributes, rows, n);
     }
   if (between (test, 0, 1))
     {
@@ -218,6 +245,8 @@ norm_without_bias (Test *test)
       call.inputs[7] = line (test, any_type (test), n);
       call.outputs[3] = line (test, QM_TYPE_F32, n);
     }
+  if (between (test, 0, 1))
+    add_scaled_gradient (test, &call, rows, n);
   compare_run (&test->compare, &call, 1e-5);
 }
 
