@@ -480,7 +480,7 @@ typedef enum QmOp
    * `normalized` (t - mean) / sqrt (variance + epsilon), of the patch, the
    * variance with divisor C P P - 1.  Of patches whose place is -1, `count` of
    * each image: losses[row] = scale / (B count) x mean over its elements of
-   * (x - t)^2, and dx = loss scale x its gradient; in all other rows both are 0.
+   * (x - t)^2, and dx = loss scale x its gradient; both are 0 in other rows.
    * in: 0 x [B (N + 1), C P P], 1 images [B, C, H, W] with any strides, 2
    *      places i32 [B, N], 3 state (see QM_STATE_*)
    * out: 0 dx, 1 losses f32 [B (N + 1)] */
