@@ -18,7 +18,6 @@ typedef struct Owner
 {
   bool wanted;       /* a parameter is behind it */
   bool apart;        /* uses that do not overlap, and are all of it */
-  int uses;          /* by nodes, as an input */
   QmValueId total;   /* sum of gradients so far */
   QmValueId pending; /* one more, written by a node of its own */
   QmValueId parameter_gradient;
@@ -44,58 +43,73 @@ is_float (const QmGraph *graph, QmValueId value)
          && graph->values[value].tensor.type != QM_TYPE_I32;
 }
 
-/* Views of an owner that nodes use. */
-typedef struct Cover
+/* A view of an owner that a node uses. */
+typedef struct View
 {
-  int64_t first, last; /* where the first and the last begin */
-  int64_t elements;    /* of all together */
-} Cover;
+  QmValueId owner;
+  int64_t offset, elements;
+} View;
 
-/* Whether a view begins before or behind all that were used. */
-static bool
-is_beside (const Cover *cover, int64_t offset)
+static int
+compare_views (const void *a, const void *b)
 {
-  return offset < cover->first || offset > cover->last;
+  const View *x = a, *y = b;
+
+  if (x->owner != y->owner)
+    return x->owner < y->owner ? -1 : 1;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static size_t
+collect_views (const QmGraph *graph, size_t n_nodes, View *views)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < n_nodes; i++)
+    for (int j = 0; j < QM_OP_MAX_INPUTS; j++)
+      if (is_float (graph, graph->nodes[i].inputs[j]))
+        {
+          const QmValue *value = &graph->values[graph->nodes[i].inputs[j]];
+
+          views[n++] = (View){ value->owner, value->offset,
+                               qm_tensor_elements (&value->tensor) };
+        }
+  return n;
 }
 
 /* Whether uses of an owner through several views do not overlap is told by
- * their beginnings and sizes: builders cut a value into parts or not at all,
- * and use them from either end or from the middle on. */
+ * their beginnings and sizes: builders cut a value into parts or not at all. */
 static void
 count_uses (QmGradients *gradients, size_t n_nodes)
 {
   const QmGraph *graph = gradients->graph;
-  Cover *covers = calloc (gradients->n_owners + 1, sizeof *covers);
+  View *views = malloc ((n_nodes * QM_OP_MAX_INPUTS + 1) * sizeof *views);
+  size_t n;
 
-  if (covers == NULL)
-    qm_graph_fail (gradients->graph, QM_STATUS_NO_MEMORY,
-                   "the host is out of memory");
-  else
-    for (size_t i = 0; i < n_nodes; i++)
-      for (int j = 0; j < QM_OP_MAX_INPUTS; j++)
-        if (is_float (graph, graph->nodes[i].inputs[j]))
-          {
-            const QmValue *value = &graph->values[graph->nodes[i].inputs[j]];
-            Owner *owner = &gradients->owners[value->owner];
-            Cover *cover = &covers[value->owner];
+  if (views == NULL)
+    {
+      qm_graph_fail (gradients->graph, QM_STATUS_NO_MEMORY,
+                     "the host is out of memory");
+      return;
+    }
+  n = collect_views (graph, n_nodes, views);
+  qsort (views, n, sizeof *views, compare_views);
+  for (size_t i = 0, end; i < n; i = end)
+    {
+      Owner *owner = &gradients->owners[views[i].owner];
+      int64_t elements = 0;
 
-            if (owner->uses++ == 0)
-              {
-                owner->apart = true;
-                cover->first = cover->last = value->offset;
-              }
-            else if (!is_beside (cover, value->offset))
-              owner->apart = false;
-            if (value->offset < cover->first)
-              cover->first = value->offset;
-            if (value->offset > cover->last)
-              cover->last = value->offset;
-            cover->elements += qm_tensor_elements (&value->tensor);
-          }
-  for (size_t i = 0; covers != NULL && i < gradients->n_owners; i++)
-    if (covers[i].elements != qm_tensor_elements (&graph->values[i].tensor))
-      gradients->owners[i].apart = false;
-  free (covers);
+      owner->apart = true;
+      for (end = i; end < n && views[end].owner == views[i].owner; end++)
+        {
+          owner->apart &= end == i || views[end].offset > views[end - 1].offset;
+          elements += views[end].elements;
+        }
+      owner->apart &=
+          elements
+          == qm_tensor_elements (&graph->values[views[i].owner].tensor);
+    }
+  free (views);
 }
 
 static void

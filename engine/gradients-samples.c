@@ -34,18 +34,24 @@ add_positions_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 static void
 adaptive_norm_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
-  QmValueId dy = qm_gradient_of (g, node->outputs[0]), places[3];
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]), places[5];
+  QmValueId dsum = qm_gradient_of (g, node->outputs[3]);
+  bool gated = node->inputs[3] != QM_NO_VALUE;
+  int n = gated ? 5 : 3;
   QmNode *backward;
 
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < n; i++)
     places[i] = qm_gradient_place_or_scratch (g, node->inputs[i]);
   backward = qm_graph_append (graph, QM_OP_ADAPTIVE_NORM_BACKWARD);
   backward->inputs[0] = dy;
-  backward->inputs[1] = node->inputs[0];
+  backward->inputs[1] = gated ? node->outputs[3] : node->inputs[0];
   backward->inputs[2] = node->inputs[2];
   backward->inputs[3] = node->outputs[1];
   backward->inputs[4] = node->outputs[2];
-  for (int i = 0; i < 3; i++)
+  backward->inputs[5] = dsum;
+  backward->inputs[6] = node->inputs[3];
+  backward->inputs[7] = node->inputs[4];
+  for (int i = 0; i < n; i++)
     backward->outputs[i] = places[i];
 }
 

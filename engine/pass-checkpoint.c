@@ -9,7 +9,9 @@
  * Fusion makes nodes that belong to two blocks: the norm that begins one also
  * sums what goes into it, and the norm or sum that ends one also rounds its
  * result for the next.  The part of the later block is made from the kept sum
- * or result alone. */
+ * or result alone, and a gradient that needs what both made is taken apart, for
+ * otherwise all of the earlier block would be made beside what is left of the
+ * later one. */
 
 #include "engine/passes.h"
 
@@ -88,8 +90,8 @@ repetition (const Recomputation *r, size_t index)
   int second = second_of (&node);
 
   node.phase = QM_PHASE_RECOMPUTE;
-  if (node.op == QM_OP_LAYER_NORM && node.outputs[3] != QM_NO_VALUE
-      && !is_forgotten (r, node.outputs[3]))
+  if ((node.op == QM_OP_LAYER_NORM || node.op == QM_OP_ADAPTIVE_NORM)
+      && node.outputs[3] != QM_NO_VALUE && !is_forgotten (r, node.outputs[3]))
     {
       node.inputs[0] = node.outputs[3];
       node.outputs[3] = QM_NO_VALUE;
@@ -257,19 +259,59 @@ append_waiting (Recomputation *r)
 }
 
 static void
+append_backward (Recomputation *r, QmNode node)
+{
+  for (int j = 0; j < QM_OP_MAX_INPUTS; j++)
+    demand (r, node.inputs[j]);
+  follow (r);
+  append_waiting (r);
+  for (int j = 0; j < QM_OP_MAX_INPUTS; j++)
+    node.inputs[j] = twin_of (r, node.inputs[j]);
+  append_again (r, &node);
+}
+
+/* Takes the gradient of a gated branch that another block made out of that of
+ * the norm that begins the next one. */
+static bool
+take_gate_out (const Recomputation *r, QmNode *norm, QmNode *gate)
+{
+  QmValueId a = norm->inputs[6];
+
+  if (norm->op != QM_OP_ADAPTIVE_NORM_BACKWARD || !is_forgotten (r, a)
+      || r->graph->values[qm_graph_owner (r->graph, a)].block
+             == r->graph->values[qm_graph_owner (r->graph, norm->inputs[3])]
+                    .block)
+    return false;
+  *gate = *norm;
+  gate->op = QM_OP_GATED_ADD_BACKWARD;
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    gate->inputs[i] = QM_NO_VALUE;
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    gate->outputs[i] = QM_NO_VALUE;
+  gate->inputs[0] = norm->outputs[0];
+  for (int i = 0; i < 2; i++)
+    {
+      gate->inputs[1 + i] = norm->inputs[6 + i];
+      gate->outputs[i] = norm->outputs[3 + i];
+      norm->inputs[6 + i] = norm->outputs[3 + i] = QM_NO_VALUE;
+    }
+  return true;
+}
+
+static void
 rewrite (Recomputation *r)
 {
   for (size_t i = 0; i < r->n_nodes && r->graph->status == QM_OK; i++)
     {
-      QmNode node = r->nodes[i];
+      QmNode node = r->nodes[i], gate;
+      bool apart = i >= r->n_forward && take_gate_out (r, &node, &gate);
 
-      for (int j = 0; i >= r->n_forward && j < QM_OP_MAX_INPUTS; j++)
-        demand (r, node.inputs[j]);
-      follow (r);
-      append_waiting (r);
-      for (int j = 0; i >= r->n_forward && j < QM_OP_MAX_INPUTS; j++)
-        node.inputs[j] = twin_of (r, node.inputs[j]);
-      append_again (r, &node);
+      if (i < r->n_forward)
+        append_again (r, &node);
+      else
+        append_backward (r, node);
+      if (apart)
+        append_backward (r, gate);
     }
 }
 

@@ -77,6 +77,8 @@ adder (const QmUses *uses, QmGraph *graph, const QmNode *add, int side)
   for (size_t i = 0; i < N_ADDERS && node == NULL; i++)
     node = qm_uses_maker (uses, graph, id, adders[i], true);
   if (node == NULL || node->inputs[addend_slot (node->op)] != QM_NO_VALUE
+      || (node->op == QM_OP_ADAPTIVE_NORM_BACKWARD
+          && node->outputs[3] != QM_NO_VALUE)
       || (node->op == QM_OP_LAYER_NORM_BACKWARD
           && (node->outputs[5] != QM_NO_VALUE
               || node->outputs[6] != QM_NO_VALUE))

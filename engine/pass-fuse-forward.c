@@ -370,6 +370,35 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
         graph->values[fused.inputs[3]].tensor.type;
 }
 
+/* A norm of samples takes in the gated sum before it, at the place of either:
+ * that of the norm where its vectors are made between them. */
+static void
+fuse_gated_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
+{
+  QmNode *add, fused = *norm;
+  bool late = false;
+
+  if (norm->op != QM_OP_ADAPTIVE_NORM || norm->inputs[3] != QM_NO_VALUE)
+    return;
+  add = qm_uses_maker (uses, graph, norm->inputs[0], QM_OP_GATED_ADD, false);
+  if (add == NULL
+      || !qm_graph_same_view (graph, add->outputs[0], norm->inputs[0]))
+    return;
+  for (int i = 1; i <= 2; i++)
+    late |= is_used_between (graph, add, norm,
+                             qm_graph_owner (graph, norm->inputs[i]), false);
+  if (late
+      && is_used_between (graph, add, norm,
+                          qm_graph_owner (graph, norm->inputs[0]), true))
+    return;
+  fused.inputs[0] = add->inputs[2];
+  fused.inputs[3] = add->inputs[0];
+  fused.inputs[4] = add->inputs[1];
+  fused.outputs[3] = norm->inputs[0];
+  qm_node_remove (late ? add : norm);
+  *(late ? norm : add) = fused;
+}
+
 QmStatus
 qm_pass_fuse_forward (QmGraph *graph, QmError *error)
 {
@@ -384,6 +413,8 @@ qm_pass_fuse_forward (QmGraph *graph, QmError *error)
     status = qm_uses_each (graph, fuse_layer_scale, error);
   if (status == QM_OK)
     status = qm_uses_each (graph, fuse_sum, error);
+  if (status == QM_OK)
+    status = qm_uses_each (graph, fuse_gated_sum, error);
   if (status == QM_OK)
     status = qm_uses_each (graph, fuse_cast, error);
   if (status == QM_OK)

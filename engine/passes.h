@@ -18,8 +18,8 @@ QmStatus qm_pass_scan (QmGraph *graph, QmError *error);
 
 /* Before differentiation: linear layers of one input and neighbouring weights
  * become one; activations go into the linear layer or convolution before them;
- * sums into a layer scale before them; sums, with dropouts or a layer scale,
- * into the norm after them, and norms of one input into one. */
+ * sums into a layer scale before them; sums, with dropouts, a layer scale or a
+ * gate, into the norm after them, and norms of one input into one. */
 QmStatus qm_pass_fuse_forward (QmGraph *graph, QmError *error);
 
 /* After differentiation: sums over rows go into the product that makes the

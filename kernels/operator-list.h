@@ -492,18 +492,18 @@ typedef enum QmOp
    * out: 0 y [B S, features] */
   QM_OP_ADD_POSITIONS,
 
-  /* A layer norm without weights of its own, but with those that a sample has
-   * (Peebles and Xie 2023, 3.2, adaLN): rows are of B samples, as many of each;
-   * y[r] = (x[r] - mean) rstd (1 + scale[b]) + shift[b], with mean and rstd as
-   * QM_OP_LAYER_NORM has them.
-   * in: 0 x [rows, features], 1 shift [B, features], 2 scale [B, features]
-   * out: 0 y [rows, features], 1 mean f32 [rows], 2 rstd f32 [rows] */
+  /* A layer norm with weights that a sample has (Peebles and Xie 2023, 3.2,
+   * adaLN), of B samples of as many rows: sum[r] = x[r] + gate[b] a[r]; y[r] =
+   * (sum[r] - mean) rstd (1 + scale[b]) + shift[b]; a, sum, mean and rstd are
+   * as QM_OP_LAYER_NORM has them.
+   * in: 0 x, 1 shift [B, features], 2 scale [B, features], 3 [a], 4 [gate]
+   * out: 0 y [rows, features], 1 mean f32 [rows], 2 rstd f32 [rows], 3 [sum] */
   QM_OP_ADAPTIVE_NORM,
 
   /* dx = dsum + the gradient through the norm; dshift and dscale are sums over
-   * the rows of a sample.
-   * in: 0 dy, 1 x, 2 scale, 3 mean, 4 rstd, 5 [dsum [rows, features]]
-   * out: 0 dx, 1 dshift [B, features], 2 dscale [B, features] */
+   * the rows of a sample; da and dgate are as below, with dx for dy.
+   * in: 0 dy, 1 sum, 2 scale, 3 mean, 4 rstd, 5 [dsum], 6 [a], 7 [gate]
+   * out: 0 dx, 1 dshift [B, features], 2 dscale, 3 [da], 4 [dgate] */
   QM_OP_ADAPTIVE_NORM_BACKWARD,
 
   /* y[r] = residual[r] + gate[b] x[r], rows being of samples as above.

@@ -39,8 +39,12 @@ qm_op_may_alias (QmOp op, int output, int input)
       return output == 0 && input == 0;
     case QM_OP_GATED_ADD_BACKWARD:
       return output == 0 && input <= 1;
+    case QM_OP_ADAPTIVE_NORM:
+      return output == 3 && (input == 0 || input == 3);
     case QM_OP_ADAPTIVE_NORM_BACKWARD:
-      return output == 0 && (input <= 1 || input == 5);
+      /* What is kept of the branch for so long fits its gradient best. */
+      return output == 3 ? input == 6
+                         : output == 0 && (input <= 1 || input == 5);
     case QM_OP_LINEAR_INPUT_GRAD:
       return input == 3;
     case QM_OP_GATED_INPUT_GRAD:

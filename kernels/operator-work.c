@@ -4,6 +4,13 @@
 
 #include "data/flops.h"
 #include "kernels/operators.h"
+#include "kernels/random.h"
+
+bool
+qm_dropout_is_on (double dropout)
+{
+  return qm_dropout_threshold (dropout) > 0;
+}
 
 /* The share of a square of n by n that a mask leaves, of a large one: half
  * where only earlier columns count. */

@@ -113,10 +113,11 @@ static const Signature signatures[QM_OP_COUNT] = {
                                       "fxc s#c" },
   [QM_OP_PIXEL_LOSS] = { "pixel_loss", "frk f~bchw i#bn s#8", "frk s#r" },
   [QM_OP_ADD_POSITIONS] = { "add_positions", "frc fsc", "frc" },
-  [QM_OP_ADAPTIVE_NORM] = { "adaptive_norm", "frc fbc fbc", "frc s#r s#r" },
+  [QM_OP_ADAPTIVE_NORM] = { "adaptive_norm", "frc fbc fbc f?rc f?bc",
+                            "frc s#r s#r f?rc" },
   [QM_OP_ADAPTIVE_NORM_BACKWARD] = { "adaptive_norm_backward",
-                                     "frc frc fbc s#r s#r f?rc",
-                                     "frc fbc fbc" },
+                                     "frc frc fbc s#r s#r f?rc f?rc f?bc",
+                                     "frc fbc fbc f?rc f?bc" },
   [QM_OP_GATED_ADD] = { "gated_add", "frc fbc frc", "frc" },
   [QM_OP_GATED_ADD_BACKWARD] = { "gated_add_backward", "frc frc fbc",
                                  "frc fbc" },
@@ -190,12 +191,6 @@ int
 qm_op_outputs (QmOp op)
 {
   return count_words (signatures[op].outputs);
-}
-
-bool
-qm_dropout_is_on (double dropout)
-{
-  return qm_dropout_threshold (dropout) > 0;
 }
 
 /* What is known of the letters while a call is checked. */
@@ -389,25 +384,30 @@ norm_backward_holds (const Check *check)
                 == (qm_tensor_present (&in[7]) && qm_tensor_present (&out[2]));
 }
 
-/* Whether so much of a head of size d can be turned by the table. */
+/* Rows of samples, and a gated branch as a whole or not at all: input `a`, its
+ * gate, and output 3, which is the sum or the branch's gradient. */
 static bool
-turn_holds (const Check *check)
+adaptive_holds (const Check *check, int a)
 {
-  return check->call->attributes.rotary == check->size['r']
-         && check->size['r'] % 2 == 0 && check->size['r'] <= check->size['d'];
+  const QmTensor *in = check->call->inputs;
+
+  return check->size['r'] % check->size['b'] == 0
+         && both_or_none (&in[a], &in[a + 1])
+         && both_or_none (&in[a], &check->call->outputs[3]);
 }
 
 static bool
 attention_holds (const Check *check, int rng)
 {
   const QmOpCall *call = check->call;
+  int64_t turned = check->size['r'] > 0 ? check->size['r'] : 0;
 
   return check->size['h'] % check->size['g'] == 0
          && call->attributes.window >= 0
          && (!qm_dropout_is_on (call->attributes.dropout)
              || qm_tensor_present (&call->inputs[rng]))
-         && (check->size['r'] < 0 ? call->attributes.rotary == 0
-                                  : turn_holds (check));
+         && call->attributes.rotary == turned && turned % 2 == 0
+         && turned <= check->size['d'];
 }
 
 static bool
@@ -702,7 +702,10 @@ relations_hold (const Check *check)
     case QM_OP_ADD_POSITIONS:
       return size['r'] % size['s'] == 0;
     case QM_OP_ADAPTIVE_NORM:
+      return adaptive_holds (check, 3);
     case QM_OP_ADAPTIVE_NORM_BACKWARD:
+      return adaptive_holds (check, 6)
+             && both_or_none (&call->inputs[6], &call->outputs[4]);
     case QM_OP_GATED_ADD:
     case QM_OP_GATED_ADD_BACKWARD:
       return size['r'] % size['b'] == 0;
@@ -721,7 +724,8 @@ relations_hold (const Check *check)
     case QM_OP_UNPATCHIFY:
       return patches_hold (check);
     case QM_OP_ROTARY:
-      return turn_holds (check) && attributes->count >= 1
+      return attributes->rotary == size['r'] && size['r'] % 2 == 0
+             && size['r'] <= size['d'] && attributes->count >= 1
              && attributes->count <= size['p'];
     case QM_OP_SOFTMAX:
       return attributes->window >= 0

@@ -56,6 +56,20 @@ normalize_sample (
     row[j] = (row[j] - *mean) * *rstd;
 }
 
+/* The row becomes the sum of it and the gated branch, which is stored. */
+static void
+add_gated (const QmOpCall *call, int64_t r, float *row, float *a, float *gate)
+{
+  const QmTensor *in = call->inputs, *sum = &call->outputs[3];
+  int64_t rows = in[0].shape[0], n = in[0].shape[1];
+
+  qm_cpu_load (&in[3], r * in[3].stride[0], n, a);
+  load_of_sample (&in[4], r, rows, gate);
+  for (int64_t j = 0; j < n; j++)
+    row[j] += gate[j] * a[j];
+  qm_cpu_store (sum, r * sum->stride[0], n, row);
+}
+
 bool
 qm_cpu_adaptive_norm (QmThreads *threads, const QmOpCall *call)
 {
@@ -69,6 +83,8 @@ qm_cpu_adaptive_norm (QmThreads *threads, const QmOpCall *call)
   for (int64_t r = 0; r < rows; r++)
     {
       qm_cpu_load (&in[0], r * in[0].stride[0], n, row);
+      if (qm_tensor_present (&in[3]))
+        add_gated (call, r, row, shift, scale);
       load_of_sample (&in[1], r, rows, shift);
       load_of_sample (&in[2], r, rows, scale);
       normalize_sample (row, n, call->attributes.epsilon, &mean[r], &rstd[r]);
@@ -129,13 +145,37 @@ norm_row_backward (const QmOpCall *call,
     dy[j] += scale[j];
 }
 
+/* `dx` becomes the gradient of the branch. */
+static void
+gate_row_backward (const QmOpCall *call,
+                   int64_t r,
+                   float *dx,
+                   float *a,
+                   float *gate,
+                   double *sums)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  int64_t rows = in[0].shape[0], n = in[0].shape[1];
+
+  qm_cpu_load (&out[0], r * out[0].stride[0], n, dx); /* rounded */
+  qm_cpu_load (&in[6], r * in[6].stride[0], n, a);
+  load_of_sample (&in[7], r, rows, gate);
+  for (int64_t j = 0; j < n; j++)
+    {
+      sums[j] += (double) a[j] * dx[j];
+      dx[j] *= gate[j];
+    }
+  qm_cpu_store (&out[3], r * out[3].stride[0], n, dx);
+}
+
 bool
 qm_cpu_adaptive_norm_backward (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *in = call->inputs, *out = call->outputs;
   int64_t rows = in[0].shape[0], n = in[0].shape[1];
+  bool gated = qm_tensor_present (&in[6]);
   float *dy = qm_cpu_floats (3 * n), *norm = dy + n, *scale = dy + 2 * n;
-  double *sums = calloc ((size_t) (2 * n), sizeof *sums);
+  double *sums = calloc ((size_t) (3 * n), sizeof *sums);
   bool ok = dy != NULL && sums != NULL;
 
   for (int64_t r = 0; ok && r < rows; r++)
@@ -145,6 +185,11 @@ qm_cpu_adaptive_norm_backward (QmThreads *threads, const QmOpCall *call)
       load_of_sample (&in[2], r, rows, scale);
       norm_row_backward (call, r, dy, norm, scale, sums);
       qm_cpu_store (&out[0], r * out[0].stride[0], n, dy);
+      if (gated)
+        {
+          gate_row_backward (call, r, dy, norm, scale, sums + 2 * n);
+          end_sample (&out[4], r, rows, sums + 2 * n, dy);
+        }
       end_sample (&out[1], r, rows, sums, dy);
       end_sample (&out[2], r, rows, sums + n, dy);
     }

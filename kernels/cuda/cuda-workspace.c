@@ -102,6 +102,18 @@ gated_workspace (int architecture, const QmOpCall *call)
   return bytes;
 }
 
+/* Sums of samples, where they are divided. */
+static int64_t
+adaptive_sums (const QmOpCall *call)
+{
+  int64_t batch = call->inputs[2].shape[0];
+  int64_t columns = call->inputs[0].shape[1];
+  int64_t parts =
+      qm_cuda_sample_parts (call->inputs[0].shape[0], batch, columns);
+
+  return parts > 1 ? 3 * batch * parts * columns : 0;
+}
+
 bool
 qm_cuda_has_workspace (QmOp op)
 {
@@ -121,6 +133,7 @@ qm_cuda_has_workspace (QmOp op)
     case QM_OP_ATTENTION_BACKWARD:
     case QM_OP_LAYER_NORM_BACKWARD:
     case QM_OP_GATED_NORM_BACKWARD:
+    case QM_OP_ADAPTIVE_NORM_BACKWARD:
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
     case QM_OP_LAYER_SCALE_BACKWARD:
     case QM_OP_EMBEDDING_BACKWARD:
@@ -170,6 +183,8 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
                      * first->shape[1]);
     case QM_OP_GATED_NORM_BACKWARD:
       return floats (QM_CUDA_NORM_PARTS * first->shape[1]);
+    case QM_OP_ADAPTIVE_NORM_BACKWARD:
+      return floats (adaptive_sums (call));
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
       return floats (qm_cuda_conv_layout (call).size);
     case QM_OP_LAYER_SCALE_BACKWARD:

@@ -182,6 +182,22 @@ qm_cuda_sort_layout (int64_t tokens, int64_t columns)
 /* Groups of samples whose hidden tokens are added up apart. */
 #define QM_CUDA_MASK_PARTS 8
 
+/* Sums of a part of the rows of a sample that the gradient of a norm of samples
+ * makes, of each kind, and the fewest rows of a part. */
+#define QM_CUDA_SAMPLE_SUMS (448 << 10)
+#define QM_CUDA_SAMPLE_ROWS 8
+
+/* Most parts of a sample. */
+static inline int64_t
+qm_cuda_sample_parts (int64_t rows, int64_t batch, int64_t columns)
+{
+  int64_t most = QM_CUDA_SAMPLE_SUMS / (batch * columns);
+  int64_t parts = rows / batch / QM_CUDA_SAMPLE_ROWS;
+
+  parts = parts < most ? parts : most;
+  return parts > 1 ? parts : 1;
+}
+
 /* Most parts of the rows of layer scale. */
 #define QM_CUDA_SCALE_PARTS 528
 

@@ -3,6 +3,7 @@
 /* What samples have of their own: positions of rows, and what norms and gates
  * are told of a sample.  Rows of a sample are neighbours. */
 
+#include "kernels/cuda/adaptive-norm.h"
 #include "kernels/cuda/cuda-rows.cuh"
 
 namespace
@@ -53,7 +54,7 @@ __launch_bounds__ (threads) mix_kernel (const __grid_constant__ Mix work)
 
 struct Norm
 {
-  QmRows x, shift, scale, y;
+  QmRows x, shift, scale, a, gate, y, sum;
   float *mean, *rstd;
   int64_t rows, each;
   int columns;
@@ -72,96 +73,77 @@ read_group (const QmRows &from,
              from.type, x);
 }
 
-/* Groups of a row that a lane keeps; of wider ones, the rest is read again,
- * from a cache. */
-constexpr int kept = 5;
+/* A group of x, or of x + gate a. */
+template <bool whole>
+__device__ __forceinline__ void
+read_sum (
+    const Norm &norm, int64_t row, int64_t b, int column, float (&x)[QM_GROUP])
+{
+  float a[QM_GROUP], gate[QM_GROUP];
 
-/* A warp has a row.  Elements beyond the end of it are 0, and are left out of
- * the squares. */
+  read_group<whole> (norm.x, row, column, norm.columns, x);
+  if (!norm.a)
+    return;
+  read_group<whole> (norm.a, row, column, norm.columns, a);
+  read_group<whole> (norm.gate, b, column, norm.columns, gate);
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
+    x[i] += gate[i] * a[i];
+}
+
+/* A warp has a row, which it reads three times, but the first time from a
+ * cache; it writes the sum last, perhaps over what it read.  Elements beyond
+ * the end are 0, and are left out of the squares. */
 template <bool whole>
 __global__ void __launch_bounds__ (128)
     norm_kernel (const __grid_constant__ Norm norm)
 {
-  int lane = (int) threadIdx.x % 32;
+  const int begin = (int) threadIdx.x % 32 * QM_GROUP, step = 32 * QM_GROUP;
 
   for (int64_t row = (int64_t) blockIdx.x * 4 + threadIdx.x / 32;
        row < norm.rows; row += (int64_t) gridDim.x * 4)
     {
-      float x[kept][QM_GROUP], rest[QM_GROUP], sum = 0, mean, rstd;
+      float x[QM_GROUP], shift[QM_GROUP], scale[QM_GROUP];
+      float mean = 0, squares = 0, rstd;
       int64_t b = row / norm.each;
-      QmRaw raw[kept]; /* all on their way before one is waited for */
 
-#pragma unroll
-      for (int g = 0; g < kept; g++)
-        raw[g] =
-            qm_fetch_group<whole> (norm.x.row (row), (g * 32 + lane) * QM_GROUP,
-                                   norm.columns, norm.x.type);
-#pragma unroll
-      for (int g = 0; g < kept; g++)
+#pragma unroll 4
+      for (int column = begin; column < norm.columns; column += step)
         {
-          qm_unpack (raw[g], norm.x.type, x[g]);
+          read_sum<whole> (norm, row, b, column, x);
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
-            sum += x[g][i];
+            mean += x[i];
         }
-      for (int g = kept; g * 32 * QM_GROUP < norm.columns; g++)
+      mean = qm_warp_sum (mean) / (float) norm.columns;
+#pragma unroll 4
+      for (int column = begin; column < norm.columns; column += step)
         {
-          read_group<whole> (norm.x, row, (g * 32 + lane) * QM_GROUP,
-                             norm.columns, rest);
+          read_sum<whole> (norm, row, b, column, x);
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
-            sum += rest[i];
+            if (column + i < norm.columns)
+              squares += (x[i] - mean) * (x[i] - mean);
         }
-      mean = qm_warp_sum (sum) / (float) norm.columns;
-      sum = 0;
-#pragma unroll
-      for (int g = 0; g < kept; g++)
-#pragma unroll
-        for (int i = 0; i < QM_GROUP; i++)
-          if ((g * 32 + lane) * QM_GROUP + i < norm.columns)
-            sum += (x[g][i] - mean) * (x[g][i] - mean);
-      for (int g = kept; g * 32 * QM_GROUP < norm.columns; g++)
-        {
-          read_group<whole> (norm.x, row, (g * 32 + lane) * QM_GROUP,
-                             norm.columns, rest);
-#pragma unroll
-          for (int i = 0; i < QM_GROUP; i++)
-            if ((g * 32 + lane) * QM_GROUP + i < norm.columns)
-              sum += (rest[i] - mean) * (rest[i] - mean);
-        }
-      rstd = rsqrtf (qm_warp_sum (sum) / (float) norm.columns + norm.epsilon);
-      if (lane == 0)
+      squares = qm_warp_sum (squares) / (float) norm.columns;
+      rstd = rsqrtf (squares + norm.epsilon);
+      if (begin == 0)
         {
           norm.mean[row] = mean;
           norm.rstd[row] = rstd;
         }
-#pragma unroll
-      for (int g = 0; g < kept; g++)
+#pragma unroll 4
+      for (int column = begin; column < norm.columns; column += step)
         {
-          int column = (g * 32 + lane) * QM_GROUP;
-          float shift[QM_GROUP], scale[QM_GROUP];
-
-          if (column >= norm.columns)
-            continue;
+          read_sum<whole> (norm, row, b, column, x);
           read_group<whole> (norm.shift, b, column, norm.columns, shift);
           read_group<whole> (norm.scale, b, column, norm.columns, scale);
+          if (norm.a)
+            qm_put_group<whole> (norm.sum.row (row), column, norm.columns,
+                                 norm.sum.type, x);
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
-            shift[i] += (x[g][i] - mean) * rstd * (1 + scale[i]);
-          qm_put_group<whole> (norm.y.row (row), column, norm.columns,
-                               norm.y.type, shift);
-        }
-      for (int g = kept; g * 32 * QM_GROUP < norm.columns; g++)
-        {
-          int column = (g * 32 + lane) * QM_GROUP;
-          float shift[QM_GROUP], scale[QM_GROUP];
-
-          read_group<whole> (norm.x, row, column, norm.columns, rest);
-          read_group<whole> (norm.shift, b, column, norm.columns, shift);
-          read_group<whole> (norm.scale, b, column, norm.columns, scale);
-#pragma unroll
-          for (int i = 0; i < QM_GROUP; i++)
-            shift[i] += (rest[i] - mean) * rstd * (1 + scale[i]);
+            shift[i] += (x[i] - mean) * rstd * (1 + scale[i]);
           qm_put_group<whole> (norm.y.row (row), column, norm.columns,
                                norm.y.type, shift);
         }
@@ -327,133 +309,6 @@ __launch_bounds__ (beside *below)
                          work.second.type, second);
 }
 
-/* A group of 16-bit elements, and one of 32-bit ones; zeros where there is
- * none.
- */
-__device__ __forceinline__ uint4
-fetch_half (const char *row, int column, int columns)
-{
-  return column < columns ? *(const uint4 *) (row + (int64_t) column * 2)
-                          : uint4{};
-}
-
-__device__ __forceinline__ void
-fetch_single (const char *row, int column, int columns, float (&x)[QM_GROUP])
-{
-  const float4 *from = (const float4 *) (row + (int64_t) column * 4);
-  const bool there = row && column < columns;
-  const float4 low = there ? from[0] : float4{};
-  const float4 high = there ? from[1] : float4{};
-
-  x[0] = low.x;
-  x[1] = low.y;
-  x[2] = low.z;
-  x[3] = low.w;
-  x[4] = high.x;
-  x[5] = high.y;
-  x[6] = high.z;
-  x[7] = high.w;
-}
-
-/* Warps of a block that has a whole sample. */
-constexpr int beneath = 8;
-
-/* Both at once, of rows that a warp can keep, where dy and scale have 16 bits
- * and all else of a row has 32: a block has a sample, and each warp every
- * eighth of its rows.  A type that is looked up between loads would make each
- * wait for the one before. */
-__global__ void
-__launch_bounds__ (beneath * 32, 1)
-    whole_norm_backward_kernel (const __grid_constant__ NormBackward norm,
-                                const __grid_constant__ Sums work)
-{
-  __shared__ float shared[beneath][QM_GROUP][32];
-  const int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32;
-  const int64_t b = blockIdx.x;
-  float first[kept][QM_GROUP] = {}, second[kept][QM_GROUP] = {};
-  uint4 scale[kept];
-
-#pragma unroll
-  for (int g = 0; g < kept; g++)
-    scale[g] = fetch_half (norm.scale.row (b), (g * 32 + lane) * QM_GROUP,
-                           norm.columns);
-  for (int64_t row = b * norm.each + warp; row < (b + 1) * norm.each;
-       row += beneath)
-    {
-      const float mean = norm.mean[row], rstd = norm.rstd[row];
-      float x[kept][QM_GROUP], add[kept][QM_GROUP], sum = 0, dot = 0;
-      uint4 dy[kept];
-
-#pragma unroll
-      for (int g = 0; g < kept; g++)
-        {
-          const int column = (g * 32 + lane) * QM_GROUP;
-
-          dy[g] = fetch_half (norm.dy.row (row), column, norm.columns);
-          fetch_single (norm.x.row (row), column, norm.columns, x[g]);
-        }
-#pragma unroll
-      for (int g = 0; g < kept; g++)
-        fetch_single (norm.dsum ? norm.dsum.row (row) : nullptr,
-                      (g * 32 + lane) * QM_GROUP, norm.columns, add[g]);
-#pragma unroll
-      for (int g = 0; g < kept; g++)
-        {
-          float d[QM_GROUP], one[QM_GROUP];
-
-          qm_unpack (QmRaw{ dy[g], {} }, norm.dy.type, d);
-          qm_unpack (QmRaw{ scale[g], {} }, norm.scale.type, one);
-#pragma unroll
-          for (int i = 0; i < QM_GROUP; i++)
-            {
-              x[g][i] = (x[g][i] - mean) * rstd;
-              first[g][i] += d[i];
-              second[g][i] += d[i] * x[g][i];
-              sum += d[i] * (1 + one[i]);
-              dot += d[i] * (1 + one[i]) * x[g][i];
-            }
-        }
-      sum = qm_warp_sum (sum) / (float) norm.columns;
-      dot = qm_warp_sum (dot) / (float) norm.columns;
-#pragma unroll
-      for (int g = 0; g < kept; g++)
-        {
-          float d[QM_GROUP], one[QM_GROUP];
-
-          qm_unpack (QmRaw{ dy[g], {} }, norm.dy.type, d);
-          qm_unpack (QmRaw{ scale[g], {} }, norm.scale.type, one);
-#pragma unroll
-          for (int i = 0; i < QM_GROUP; i++)
-            add[g][i] += rstd * (d[i] * (1 + one[i]) - sum - x[g][i] * dot);
-          qm_put_group<true> (norm.dx.row (row), (g * 32 + lane) * QM_GROUP,
-                              norm.columns, QM_TYPE_F32, add[g]);
-        }
-    }
-#pragma unroll
-  for (int g = 0; g < 2 * kept; g++)
-    {
-      float (&mine)[QM_GROUP] = g < kept ? first[g] : second[g - kept];
-      const QmRows &to = g < kept ? work.first : work.second;
-
-      __syncthreads ();
-#pragma unroll
-      for (int i = 0; i < QM_GROUP; i++)
-        shared[warp][i][lane] = mine[i];
-      __syncthreads ();
-      if (warp != g % beneath)
-        continue;
-#pragma unroll
-      for (int i = 0; i < QM_GROUP; i++)
-        {
-          mine[i] = 0;
-          for (int w = 0; w < beneath; w++)
-            mine[i] += shared[w][i][lane];
-        }
-      qm_put_group<true> (to.row (b), (g % kept * 32 + lane) * QM_GROUP,
-                          norm.columns, to.type, mine);
-    }
-}
-
 /* Whether groups of all tensors may be read at once; i32 and f32 vectors of
  * one number a row do not matter. */
 bool
@@ -515,6 +370,23 @@ sum_up (cudaStream_t stream,
   return qm_cuda_launched (call, error);
 }
 
+/* Of the branch that a norm has taken in, when there is dx. */
+QmStatus
+gate_gradient (QmCudaContext *context,
+               cudaStream_t stream,
+               const QmOpCall *norm,
+               QmError *error)
+{
+  QmOpCall call = { .op = QM_OP_GATED_ADD_BACKWARD };
+
+  call.inputs[0] = norm->outputs[0];
+  call.inputs[1] = norm->inputs[6];
+  call.inputs[2] = norm->inputs[7];
+  call.outputs[0] = norm->outputs[3];
+  call.outputs[1] = norm->outputs[4];
+  return qm_cuda_gated_add_backward (context, stream, &call, error);
+}
+
 } /* namespace */
 
 QmStatus
@@ -545,7 +417,10 @@ qm_cuda_adaptive_norm (QmCudaContext *context,
   Norm norm = { .x = qm_rows (in[0]),
                 .shift = qm_rows (in[1]),
                 .scale = qm_rows (in[2]),
+                .a = qm_rows (in[3]),
+                .gate = qm_rows (in[4]),
                 .y = qm_rows (out[0]),
+                .sum = qm_rows (out[3]),
                 .mean = (float *) out[1].data,
                 .rstd = (float *) out[2].data,
                 .rows = in[0].shape[0],
@@ -554,6 +429,8 @@ qm_cuda_adaptive_norm (QmCudaContext *context,
                 .epsilon = (float) call->attributes.epsilon };
   auto kernel = all_whole (call) ? norm_kernel<true> : norm_kernel<false>;
 
+  if (all_whole (call) && qm_cuda_keeps_adaptive (call))
+    return qm_cuda_kept_adaptive_norm (context, stream, call, error);
   kernel<<<qm_resident (context, kernel, 128, (norm.rows + 3) / 4), 128, 0,
            stream>>> (norm);
   return qm_cuda_launched (call, error);
@@ -588,24 +465,17 @@ qm_cuda_adaptive_norm_backward (QmCudaContext *context,
                                  : norm_backward_kernel<false>;
   QmStatus status;
 
-  /* An H100 reaches 2.0 TB/s with 68 samples so, 2.4 with 96 or 128 and 2.1
-   * with 160 (DiT-XL/2); in two kernels 1.4 to 1.6. */
-  if (all_whole (call) && norm.columns <= kept * 32 * QM_GROUP
-      && in[0].type != QM_TYPE_F32 && in[2].type != QM_TYPE_F32
-      && in[1].type == QM_TYPE_F32 && out[0].type == QM_TYPE_F32
-      && (!in[5].data || in[5].type == QM_TYPE_F32)
-      && 2 * batch >= context->processors)
-    {
-      whole_norm_backward_kernel<<<(unsigned) batch, beneath * 32, 0,
-                                   stream>>> (norm, sums);
-      return qm_cuda_launched (call, error);
-    }
+  if (all_whole (call) && qm_cuda_keeps_adaptive (call))
+    return qm_cuda_kept_adaptive_norm_backward (context, stream, call, error);
   status = sum_up<false> (stream, call, sums, batch, error);
   if (status != QM_OK)
     return status;
   kernel<<<qm_resident (context, kernel, 128, (norm.rows + 3) / 4), 128, 0,
            stream>>> (norm);
-  return qm_cuda_launched (call, error);
+  status = qm_cuda_launched (call, error);
+  return status == QM_OK && qm_tensor_present (&in[6])
+             ? gate_gradient (context, stream, call, error)
+             : status;
 }
 
 QmStatus

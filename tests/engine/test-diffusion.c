@@ -4,6 +4,7 @@
  * samples, constants, and weights in files.
  * usage: test-diffusion FOLDER [DEVICE] */
 
+#include "engine/passes.h"
 #include "engine/plan.h"
 #include "engine/weights.h"
 #include "kernels/diffusion.h"
@@ -83,6 +84,126 @@ test_samples (bool apart)
   node->inputs[2] = x;
   node->outputs[0] = bench.output;
   gradient_end (&bench);
+}
+
+/* The same with the gate in a norm, beside which its sum is read, too, or what
+ * is added to, whose gradient there is none of the branch's.  Parts are not
+ * used in their order. */
+static void
+test_gated_samples (bool apart)
+{
+  GradientBench bench;
+  QmNode *node;
+  QmValueId x, branch, y, sum, both, parts[3], vectors;
+
+  gradient_begin (&bench, apart ? "gated norm" : "gated norm, parts");
+  x = gradient_input2 (&bench, 12, 5);
+  branch = gradient_input2 (&bench, 12, 5);
+  vectors = apart ? QM_NO_VALUE : gradient_input2 (&bench, 3, 15);
+  if (!apart)
+    vectors = gradient_copy (&bench, vectors);
+  for (int i = 0; i < 3; i++)
+    parts[i] =
+        apart ? gradient_input2 (&bench, 3, 5) : part (&bench, vectors, i);
+  y = gradient_value (&bench, 2, (int64_t[]){ 12, 5 });
+  sum = gradient_value (&bench, 2, (int64_t[]){ 12, 5 });
+  both = gradient_value (&bench, 2, (int64_t[]){ 12, 5 });
+  node = gradient_append (&bench, QM_OP_ADAPTIVE_NORM);
+  node->attributes.epsilon = 1e-3;
+  node->inputs[0] = x;
+  node->inputs[1] = parts[0];
+  node->inputs[2] = parts[2];
+  node->inputs[3] = branch;
+  node->inputs[4] = parts[1];
+  node->outputs[0] = y;
+  node->outputs[1] = gradient_value (&bench, 1, (int64_t[]){ 12 });
+  node->outputs[2] = gradient_value (&bench, 1, (int64_t[]){ 12 });
+  node->outputs[3] = sum;
+  node = gradient_append (&bench, QM_OP_ADD);
+  node->inputs[0] = y;
+  node->inputs[1] = apart ? sum : x;
+  node->outputs[0] = both;
+  bench.output = gradient_value (&bench, 2, (int64_t[]){ 12, 5 });
+  node = gradient_append (&bench, QM_OP_ACTIVATION);
+  node->attributes.activation = QM_FUNCTION_TANH;
+  node->inputs[0] = both;
+  node->outputs[0] = bench.output;
+  bench.pass = qm_pass_fuse_backward;
+  gradient_end (&bench);
+}
+
+/* Operators of the residual stream: how many norms, of which how many have
+ * taken a gate in; those of the backward pass; gates that are left in each
+ * direction; sums. */
+typedef struct Stream
+{
+  int norms, gated, backward, gated_backward, gates, gates_backward, sums;
+} Stream;
+
+static Stream
+count_stream (const QmGraph *graph)
+{
+  Stream count = { 0 };
+
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    {
+      const QmNode *node = &graph->nodes[i];
+      bool norm =
+          node->op == QM_OP_ADAPTIVE_NORM && node->phase == QM_PHASE_FORWARD;
+      bool backward = node->op == QM_OP_ADAPTIVE_NORM_BACKWARD;
+
+      count.norms += norm;
+      count.gated += norm && node->inputs[3] != QM_NO_VALUE;
+      count.backward += backward;
+      count.gated_backward += backward && node->outputs[3] != QM_NO_VALUE;
+      count.gates += node->op == QM_OP_GATED_ADD;
+      count.gates_backward += node->op == QM_OP_GATED_ADD_BACKWARD;
+      count.sums += node->op == QM_OP_ADD && node->phase == QM_PHASE_BACKWARD;
+    }
+  return count;
+}
+
+/* Every gated sum goes into the norm behind it, in a block, between blocks and
+ * before the last layer, and no gradients have to be added up by themselves.
+ * With checkpointing, the gradient of a gate is apart where the branch is
+ * another block's. */
+static void
+test_stream (const char *folder)
+{
+  const QmRecipe recipe = { .batch_size = 4,
+                            .steps = 1,
+                            .precision = QM_PRECISION_BF16,
+                            .optimizer = QM_OPTIMIZER_ADAMW,
+                            .dropout = NAN };
+  QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
+                            .micro_batch = 2,
+                            .methods = QM_METHOD_ALL };
+  QmModelConfig config;
+
+  check_case ("gated sums in norms");
+  golden_config (folder, "dit", &config);
+  for (int checkpoint = 0; checkpoint < 2; checkpoint++)
+    {
+      int layers = (int) config.dit.layers;
+      QmRecipe sized = recipe;
+      QmPlan *plan = NULL;
+      Stream count;
+
+      sized.image_size = config.dit.image_size;
+      options.checkpoint = checkpoint;
+      CHECK_INT (qm_plan_new (&config, &sized, &options, &plan, NULL), QM_OK);
+      if (plan == NULL)
+        return;
+      count = count_stream (plan->graph);
+      CHECK_INT (count.norms, 2 * layers + 1);
+      CHECK_INT (count.gated, 2 * layers);
+      CHECK_INT (count.gates, 0);
+      CHECK_INT (count.backward, 2 * layers + 1);
+      CHECK_INT (count.gated_backward, checkpoint ? layers : 2 * layers);
+      CHECK_INT (count.gates_backward, checkpoint ? layers : 0);
+      CHECK_INT (count.sums, 0);
+      qm_plan_free (plan);
+    }
 }
 
 /* Row 0 of the first two columns of the schedule are positive; a random one is
@@ -352,6 +473,9 @@ main (int argc, char **argv)
   scratch_begin ();
   test_samples (true);
   test_samples (false);
+  test_gated_samples (true);
+  test_gated_samples (false);
+  test_stream (argv[1]);
   test_loss (false);
   test_loss (true);
   test_micro_batches (argv[1], device);

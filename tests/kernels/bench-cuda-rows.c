@@ -625,6 +625,103 @@ bench_mamba (Bench *bench)
   report (bench, mamba, "rms norm + branch", &call, 0);
 }
 
+/* The residual stream of DiT-XL/2. */
+static const char dit[] = "dit-xl-2 128";
+
+#define DIT_SAMPLES 128
+#define DIT_ROWS    (256 * DIT_SAMPLES)
+#define DIT_WIDTH   1152
+
+static QmTensor
+dit_rows (Bench *bench, QmType type)
+{
+  return matrix (bench, type, DIT_ROWS, DIT_WIDTH);
+}
+
+static QmTensor
+dit_samples (Bench *bench)
+{
+  return matrix (bench, QM_TYPE_BF16, DIT_SAMPLES, DIT_WIDTH);
+}
+
+/* The norm, with the branch that it takes in or without. */
+static void
+bench_dit_norm (Bench *bench, bool gated)
+{
+  QmOpCall call = { .op = QM_OP_ADAPTIVE_NORM, .attributes.epsilon = 1e-6 };
+
+  call.inputs[0] = dit_rows (bench, QM_TYPE_F32);
+  call.inputs[1] = dit_samples (bench);
+  call.inputs[2] = dit_samples (bench);
+  call.outputs[0] = dit_rows (bench, QM_TYPE_BF16);
+  call.outputs[1] = line (bench, QM_TYPE_F32, DIT_ROWS);
+  call.outputs[2] = line (bench, QM_TYPE_F32, DIT_ROWS);
+  if (gated)
+    {
+      call.inputs[3] = dit_rows (bench, QM_TYPE_BF16);
+      call.inputs[4] = dit_samples (bench);
+      call.outputs[3] = dit_rows (bench, QM_TYPE_F32);
+    }
+  report (bench, dit, gated ? "adaptive norm + branch" : "adaptive norm", &call,
+          0);
+}
+
+static void
+bench_dit_norm_backward (Bench *bench, bool gated)
+{
+  QmOpCall call = { .op = QM_OP_ADAPTIVE_NORM_BACKWARD };
+
+  call.inputs[0] = dit_rows (bench, QM_TYPE_BF16);
+  call.inputs[1] = dit_rows (bench, QM_TYPE_F32);
+  call.inputs[2] = dit_samples (bench);
+  call.inputs[3] = line (bench, QM_TYPE_F32, DIT_ROWS);
+  call.inputs[4] = line (bench, QM_TYPE_F32, DIT_ROWS);
+  call.inputs[5] = dit_rows (bench, QM_TYPE_F32);
+  call.outputs[0] = call.inputs[5];
+  call.outputs[1] = dit_samples (bench);
+  call.outputs[2] = dit_samples (bench);
+  if (gated)
+    {
+      call.inputs[6] = dit_rows (bench, QM_TYPE_BF16);
+      call.inputs[7] = dit_samples (bench);
+      call.outputs[3] = call.inputs[6];
+      call.outputs[4] = dit_samples (bench);
+    }
+  report (bench, dit,
+          gated ? "adaptive backward + branch" : "adaptive backward", &call, 0);
+}
+
+/* What the branch took by itself. */
+static void
+bench_dit_gate (Bench *bench)
+{
+  QmOpCall call = { .op = QM_OP_GATED_ADD };
+
+  call.inputs[0] = dit_rows (bench, QM_TYPE_BF16);
+  call.inputs[1] = dit_samples (bench);
+  call.inputs[2] = dit_rows (bench, QM_TYPE_F32);
+  call.outputs[0] = dit_rows (bench, QM_TYPE_F32);
+  report (bench, dit, "gated sum", &call, 0);
+  call = (QmOpCall){ .op = QM_OP_GATED_ADD_BACKWARD };
+  call.inputs[0] = dit_rows (bench, QM_TYPE_F32);
+  call.inputs[1] = dit_rows (bench, QM_TYPE_BF16);
+  call.inputs[2] = dit_samples (bench);
+  call.outputs[0] = call.inputs[1];
+  call.outputs[1] = dit_samples (bench);
+  report (bench, dit, "gated sum backward", &call, 0);
+}
+
+static void
+bench_dit (Bench *bench)
+{
+  for (int gated = 0; gated < 2; gated++)
+    {
+      bench_dit_norm (bench, gated);
+      bench_dit_norm_backward (bench, gated);
+    }
+  bench_dit_gate (bench);
+}
+
 /* FLOP a second of a device that multiplies and adds in 128 lanes of a
  * multiprocessor, at its highest clock. */
 static double
@@ -676,6 +773,8 @@ main (int argc, char **argv)
     bench_mamba (&bench);
   if (is_wanted (&bench, dino))
     bench_dino (&bench);
+  if (is_wanted (&bench, dit))
+    bench_dit (&bench);
   bench_close (&bench.gpu);
   return 0;
 }

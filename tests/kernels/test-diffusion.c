@@ -9,6 +9,7 @@
 #include "tests/kernels/operator-bench.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -358,6 +359,111 @@ test_gate (const Bench *bench)
   refused (bench, &call);
 }
 
+enum
+{
+  ROWS = 6,
+  B = 2,
+  N = 5
+};
+
+/* What goes into a gated sum, the norm behind it and their gradients, and what
+ * comes out. */
+typedef struct Gated
+{
+  float x[ROWS][N], a[ROWS][N], dy[ROWS][N], dsum[ROWS][N];
+  float gate[B][N], shift[B][N], scale[B][N];
+  struct
+  {
+    float sum[ROWS][N], y[ROWS][N], mean[ROWS], rstd[ROWS], dx[ROWS][N],
+        dshift[B][N], dscale[B][N], da[ROWS][N], dgate[B][N];
+  } out[2];
+} Gated;
+
+static QmTensor
+rows_of (void *data)
+{
+  return tensor2 (QM_TYPE_F32, ROWS, N, data);
+}
+
+static QmTensor
+samples_of (void *data)
+{
+  return tensor2 (QM_TYPE_F32, B, N, data);
+}
+
+/* The norm and its gradient, with the branch (`fused`, in place) or without. */
+static void
+run_norm (const Bench *bench, Gated *gated, int fused)
+{
+  QmOpCall call = { .op = QM_OP_ADAPTIVE_NORM, .attributes.epsilon = 1e-3 };
+
+  call.inputs[0] = rows_of (gated->out[fused].sum);
+  call.inputs[1] = samples_of (gated->shift);
+  call.inputs[2] = samples_of (gated->scale);
+  call.outputs[0] = rows_of (gated->out[fused].y);
+  call.outputs[1] = tensor1 (QM_TYPE_F32, ROWS, gated->out[fused].mean);
+  call.outputs[2] = tensor1 (QM_TYPE_F32, ROWS, gated->out[fused].rstd);
+  if (fused)
+    {
+      call.inputs[3] = rows_of (gated->a);
+      refused (bench, &call);
+      call.inputs[4] = samples_of (gated->gate);
+      refused (bench, &call);
+      call.outputs[3] = call.inputs[0];
+    }
+  run (bench, &call);
+  call.op = QM_OP_ADAPTIVE_NORM_BACKWARD;
+  call.inputs[1] = call.inputs[0];
+  call.inputs[0] = rows_of (gated->dy);
+  call.inputs[3] = call.outputs[1];
+  call.inputs[4] = call.outputs[2];
+  call.inputs[5] = rows_of (gated->dsum);
+  call.outputs[0] = rows_of (gated->out[fused].dx);
+  call.outputs[1] = samples_of (gated->out[fused].dshift);
+  call.outputs[2] = samples_of (gated->out[fused].dscale);
+  call.outputs[3] = (QmTensor){ 0 };
+  if (fused)
+    {
+      call.inputs[6] = rows_of (gated->a);
+      call.inputs[7] = samples_of (gated->gate);
+      call.outputs[3] = rows_of (gated->out[1].da);
+      refused (bench, &call);
+      call.outputs[4] = samples_of (gated->out[1].dgate);
+    }
+  run (bench, &call);
+}
+
+/* A gated branch in the norm, and in its gradient, is what the two operators
+ * make one after the other, to the bit. */
+static void
+test_gated_norm (const Bench *bench)
+{
+  static Gated gated;
+  QmOpCall call = { .op = QM_OP_GATED_ADD };
+
+  check_case ("norm of a gated sum");
+  for (int i = 0; i < (int) (offsetof (Gated, out) / sizeof (float)); i++)
+    ((float *) &gated)[i] = (float) (i * 37 % 101) / 50 - 1;
+  call.inputs[0] = rows_of (gated.a);
+  call.inputs[1] = samples_of (gated.gate);
+  call.inputs[2] = rows_of (gated.x);
+  call.outputs[0] = rows_of (gated.out[0].sum);
+  run (bench, &call);
+  memcpy (gated.out[1].sum, gated.x, sizeof gated.x);
+  for (int fused = 0; fused < 2; fused++)
+    run_norm (bench, &gated, fused);
+  call = (QmOpCall){ .op = QM_OP_GATED_ADD_BACKWARD };
+  call.inputs[0] = rows_of (gated.out[0].dx);
+  call.inputs[1] = rows_of (gated.a);
+  call.inputs[2] = samples_of (gated.gate);
+  call.outputs[0] = rows_of (gated.out[0].da);
+  call.outputs[1] = samples_of (gated.out[0].dgate);
+  run (bench, &call);
+  CHECK (memcmp (&gated.out[0], &gated.out[1], sizeof gated.out[0]) == 0);
+  CHECK (gated.out[0].da[ROWS - 1][N - 1] != 0);
+  CHECK (gated.out[0].dgate[B - 1][N - 1] != 0);
+}
+
 int
 main (void)
 {
@@ -371,6 +477,7 @@ main (void)
   test_loss (&bench, true);
   test_norm (&bench);
   test_gate (&bench);
+  test_gated_norm (&bench);
   qm_stream_free (bench.device, bench.stream);
   qm_device_close (bench.device);
   return check_report ();
