@@ -75,6 +75,31 @@ open_basis (QmBenchSearch *search, Basis *basis, QmError *error)
   return status;
 }
 
+QmStatus
+qm_bench_say_search_links (QmBenchSearch *search, QmError *error)
+{
+  const QmBenchOptions *options = search->options;
+  Basis basis = { 0 };
+  QmStatus status;
+
+  if (options->links == NULL)
+    return QM_OK;
+  status = open_basis (search, &basis, error);
+  if (status != QM_OK)
+    ;
+  else if (search->gpus < 2)
+    qm_bench_say ("%.120s is not used: one device exchanges nothing",
+                  options->links);
+  else if (!basis.known)
+    qm_bench_say ("%.120s is not used: nothing is predicted of %.60s, of which "
+                  "too little is known to",
+                  options->links, search->info.name);
+  else
+    qm_bench_say_other_links (options, &basis.links, search->gpus);
+  qm_bench_clear_probes (&basis.probes);
+  return status;
+}
+
 /* The operations of all passes alone. */
 static double
 guess_step (const QmBenchSearch *search, const QmBenchEntry *entry)

@@ -424,7 +424,7 @@ qm_bench_search_memory (QmBenchSearch *search, QmError *error)
 QmStatus
 qm_bench_list_work (QmBenchSearch *search, QmError *error)
 {
-  QmStatus status = QM_OK;
+  QmStatus status = qm_bench_say_search_links (search, error);
 
   for (size_t i = 0; i < search->n_models && status == QM_OK; i++)
     status = list_model (search, i, error);

@@ -9,6 +9,7 @@
 #include "app/qm-bench-nodes.h"
 
 #include "data/architecture.h"
+#include "data/training-rates.h"
 #include "engine/search.h"
 
 #include <math.h>

@@ -492,7 +492,8 @@ qm_bench_print_result (const QmBenchRun *run)
   print_times ("step", &result->step);
   printf ("  %.4g model TFLOP/s", result->tflops);
   if (isfinite (run->mfu))
-    printf (", %.1f %% of the peak of %s", run->mfu * 100, run->gpu);
+    printf (", %.1f %% of the %speak of %s", run->mfu * 100,
+            plan->recipe.precision == QM_PRECISION_FP8 ? "FP8 " : "", run->gpu);
   printf ("\n");
   if (result->validated.mean > 0)
     printf ("  whole steps took %.3f s (%+.2f %%), loss %.9g\n",

@@ -95,6 +95,12 @@ const char *qm_bench_search_transport (const QmBenchSearch *search);
 /* Seconds for a model on one number of several GPUs, where nothing was said. */
 #define QM_BENCH_SEARCH_SECONDS 90.0
 
+/* Of the links that --links names: QM_STATUS_USAGE where they are of another
+ * number of machines; and says on standard error where they were measured of
+ * another number of GPUs than the search's, so that what it expects follows
+ * from what those did, or where it does not use them, and why. */
+QmStatus qm_bench_say_search_links (QmBenchSearch *search, QmError *error);
+
 /* Halves the micro-batches of ways on several GPUs, which are the largest that
  * fit, as long as a pass takes longer than measuring wants and a step is
  * forecast to take no longer; where the GPU is not known, they stay. */

@@ -662,10 +662,10 @@ meaning_text (const Answer *answer)
                                "machine in use for %s years."),
                             years);
   return g_strjoin (" ", cost,
-                    _ ("MFU: the share of the cards’ peak that its steps "
-                       "imply. Doubtful is what is faster than what is "
-                       "predicted to be reachable, possible what nothing is "
-                       "predicted for."),
+                    _ ("MFU: the share of the cards’ peak in the recipe’s "
+                       "precision that its steps imply. Doubtful is what is "
+                       "faster than what is predicted to be reachable, "
+                       "possible what nothing is predicted for."),
                     NULL);
 }
 

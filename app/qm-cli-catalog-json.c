@@ -43,6 +43,7 @@ gpu_json (const QmGpu *gpu)
     { "memory_bandwidth_gbs", gpu->memory_bandwidth_gbs },
     { "measured_bandwidth_gbs", gpu->measured_bandwidth_gbs },
     { "fp16_tflops", gpu->fp16_tflops },
+    { "fp8_tflops", gpu->fp8_tflops },
     { "tf32_tflops", gpu->tf32_tflops },
     { "fp32_tflops", gpu->fp32_tflops },
     { "measured_fp16_tflops", gpu->measured_fp16_tflops },

@@ -177,6 +177,7 @@ gpus_table (const Context *context)
     { _ ("GB/s"), QM_CLI_RIGHT, .drop = 3 },
     /* Translators: 10^12 operations a second in that number format. */
     { _ ("fp16 TFLOPS"), QM_CLI_RIGHT },
+    { _ ("FP8"), QM_CLI_RIGHT, .drop = 5 },
     { _ ("TF32"), QM_CLI_RIGHT, .drop = 5 },
     { _ ("fp32"), QM_CLI_RIGHT, .drop = 6 },
     { _ ("Watt"), QM_CLI_RIGHT, .drop = 2 },
@@ -203,6 +204,7 @@ gpus_table (const Context *context)
       g_autofree char *bandwidth =
           number_or_nothing (gpu->memory_bandwidth_gbs);
       g_autofree char *fp16 = number_or_nothing (gpu->fp16_tflops);
+      g_autofree char *fp8 = number_or_nothing (gpu->fp8_tflops);
       g_autofree char *tf32 = rate_text (gpu->tf32_tflops);
       g_autofree char *fp32 = number_or_nothing (gpu->fp32_tflops);
       g_autofree char *watt = number_or_nothing (gpu->tdp_w);
@@ -218,11 +220,11 @@ gpus_table (const Context *context)
               : NULL;
       g_autofree char *price = price_of_gpu (context, gpu->id);
 
-      qm_cli_table_add_row (table, QM_CLI_PLAIN,
-                            (const char *[]){
-                                gpu->id, gpu->name, memory, bandwidth, fp16,
-                                tf32, fp32, watt, multiprocessors, clock, l2,
-                                nvlink, released, launch, price, gpu->source });
+      qm_cli_table_add_row (
+          table, QM_CLI_PLAIN,
+          (const char *[]){ gpu->id, gpu->name, memory, bandwidth, fp16, fp8,
+                            tf32, fp32, watt, multiprocessors, clock, l2,
+                            nvlink, released, launch, price, gpu->source });
     }
   return table;
 }

@@ -20,6 +20,7 @@ enum
   COLUMN_MEASURED_BANDWIDTH_GBS,
   COLUMN_FP16_TFLOPS,
   COLUMN_BF16,
+  COLUMN_FP8_TFLOPS,
   COLUMN_TF32_TFLOPS,
   COLUMN_FP32_TFLOPS,
   COLUMN_MEASURED_FP16_TFLOPS,
@@ -54,6 +55,7 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   [COLUMN_MEASURED_BANDWIDTH_GBS] = { "measured_bandwidth_gbs", false },
   [COLUMN_FP16_TFLOPS] = { "fp16_tflops", true },
   [COLUMN_BF16] = { "bf16", false },
+  [COLUMN_FP8_TFLOPS] = { "fp8_tflops", false },
   [COLUMN_TF32_TFLOPS] = { "tf32_tflops", false },
   [COLUMN_FP32_TFLOPS] = { "fp32_tflops", false },
   [COLUMN_MEASURED_FP16_TFLOPS] = { "measured_fp16_tflops", false },
@@ -164,6 +166,7 @@ read_rates (QmCsvRow *row, QmGpu *gpu)
                  gpu->memory_bandwidth_gbs);
   gpu->fp16_tflops = qm_csv_number (row, COLUMN_FP16_TFLOPS, LEAST, MOST);
   gpu->bf16 = read_yes_or_no (row, COLUMN_BF16);
+  gpu->fp8_tflops = qm_csv_number (row, COLUMN_FP8_TFLOPS, LEAST, MOST);
   gpu->tf32_tflops =
       qm_csv_number_or_none (row, COLUMN_TF32_TFLOPS, LEAST, MOST);
   gpu->fp32_tflops = qm_csv_number (row, COLUMN_FP32_TFLOPS, LEAST, MOST);
@@ -237,8 +240,8 @@ qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32)
       if (tf32 && gpu->tf32_tflops != 0)
         return gpu->tf32_tflops;
       return gpu->fp32_tflops;
-    case QM_PRECISION_FP8: /* no column has it */
-      break;
+    case QM_PRECISION_FP8:
+      return gpu->fp8_tflops;
     }
   return NAN;
 }

@@ -19,7 +19,7 @@ typedef struct QmMeasurementEntry
   QmMeasurement measurement;
   size_t model;
   size_t gpu;
-  bool replaced; /* its model is by now another one of that name */
+  bool replaced; /* by a later file: its model, or that it does not fit */
 } QmMeasurementEntry;
 
 typedef struct QmEntries
@@ -84,6 +84,11 @@ QmStatus qm_batch_take_results (QmBatch *batch,
                                 const QmResults *results,
                                 QmNoticeFunc notice,
                                 void *data);
+
+/* Takes away what is said before not to fit where a later batch has it
+ * measured, though on GPUs that were held back, so that it is no time of
+ * theirs: it needs the memory that it needs in any way. */
+void qm_entries_disprove (QmEntries *into, const QmEntries *from);
 
 /* The key of a measurement: two of one `origin` are the same.  NULL where
  * memory is out. */

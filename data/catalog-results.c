@@ -209,6 +209,38 @@ find_held_back (Picking *picking, const Group *group, bool *fits)
   return true;
 }
 
+/* Whether two entries are of the same place, of which one is a time of the
+ * machine and the other none. */
+static bool
+is_of_place_held_back (const QmMeasurementEntry *a, const QmMeasurementEntry *b)
+{
+  const QmMeasurement *one = &a->measurement, *other = &b->measurement;
+
+  return a->model == b->model && a->gpu == b->gpu && one->gpus == other->gpus
+         && one->settings == other->settings && one->engine == other->engine
+         && one->provenance == other->provenance;
+}
+
+void
+qm_entries_disprove (QmEntries *into, const QmEntries *from)
+{
+  for (size_t i = 0; i < from->aside.n; i++)
+    {
+      const QmMeasurementEntry *seen = qm_list_item (&from->aside, i);
+
+      if (seen->measurement.aside != QM_ASIDE_PATH
+          || seen->measurement.feasibility != QM_FEASIBLE)
+        continue;
+      for (size_t j = 0; j < into->measurements.n; j++)
+        {
+          QmMeasurementEntry *known = qm_list_item (&into->measurements, j);
+
+          known->replaced |= known->measurement.feasibility == QM_INFEASIBLE
+                             && is_of_place_held_back (known, seen);
+        }
+    }
+}
+
 /* Makes a group a measurement of the batch, where it says something. */
 static bool
 add_group (Picking *picking, const Group *group)

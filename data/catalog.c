@@ -183,6 +183,7 @@ replace_models (QmEntries *into, const QmEntries *from)
 static bool
 merge (QmEntries *into, QmEntries *from)
 {
+  qm_entries_disprove (into, from);
   qm_pool_take (&into->pool, &from->pool);
   return merge_list (&into->gpus, &from->gpus)
          && merge_list (&into->machines, &from->machines)

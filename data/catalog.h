@@ -69,9 +69,10 @@ typedef enum QmGpuCooling
 } QmGpuCooling;
 
 /* A GPU type.  Rates are dense and in 10^12 operations a second; fp16_tflops
- * holds for fp16 and, unless `bf16` says no, for bf16, with fp32 accumulation;
- * tf32_tflops is 0 where the GPU has no TF32.  Bandwidths are in 10^9 bytes a
- * second, one direction for NVLink (0: has none). */
+ * holds for fp16 and, unless `bf16` says no, for bf16, with fp32 accumulation,
+ * fp8_tflops for factors in E4M3 with fp32 accumulation (NaN where there is no
+ * FP8, too); tf32_tflops is 0 where the GPU has no TF32.  Bandwidths are in
+ * 10^9 bytes a second, one direction for NVLink (0: has none). */
 typedef struct QmGpu
 {
   const char *id;
@@ -85,6 +86,7 @@ typedef struct QmGpu
   double measured_bandwidth_gbs; /* the best copy that was seen */
   double fp16_tflops;
   QmTristate bf16;
+  double fp8_tflops;
   double tf32_tflops;
   double fp32_tflops;
   double measured_fp16_tflops;
@@ -290,7 +292,9 @@ typedef enum QmAside
  * QM_SETTINGS_OPTIMAL.  They are infeasible where every result is, for
  * QM_SETTINGS_OPTIMAL only if activation checkpointing was among what was
  * tried.  Results of the user's directory replace the shipped ones of the same
- * model, GPU type, number, settings and engine. */
+ * model, GPU type, number, settings and engine, feasible or not; and what they
+ * say that fits on GPUs that were held back takes away that it does not, where
+ * that was shipped, though it is no time of theirs and stands aside. */
 typedef struct QmMeasurement
 {
   const QmModel *model;
@@ -371,9 +375,19 @@ const QmMachine *qm_catalog_machine (const QmCatalog *catalog, const char *id);
 const QmModel *qm_catalog_model (const QmCatalog *catalog, const char *id);
 
 /* The peak rate of a GPU for a recipe's products, in 10^12 operations a
- * second, with fp32 accumulation: fp16_tflops for fp16 and bf16, for fp32
- * tf32_tflops (or fp32_tflops without `tf32`, or where the GPU has no TF32).
- * NaN where unknown, as FP8's are, or where the GPU has no bf16. */
+ * second, with fp32 accumulation: fp16_tflops for fp16 and bf16, fp8_tflops for
+ * fp8, for fp32 tf32_tflops (or fp32_tflops without `tf32`, or where the GPU
+ * has no TF32).  NaN where unknown, or where the GPU has no bf16 or no FP8.
+ *
+ * Model FLOPs utilization is all operations of the model (data/flops.h) over
+ * this rate.  Of a recipe in fp8 that is the rate of FP8, though only the
+ * linear layers of its blocks are in it, and heads and attention are not: as
+ * others do (GPU_AVAILABLE_FLOPS of MosaicML's Composer, composer/callbacks/
+ * speed_monitor.py, takes the dense rate of fp8 for "amp_fp8").  So it is a
+ * bound from below of how busy the tensor cores are, it cannot be 1, and it
+ * compares with that of another recipe in fp8, not with that of bf16: a
+ * training that becomes faster by fp8 has a lower one.  qm_plan_fp8_share()
+ * tells how much of a pass is in FP8. */
 double qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32);
 
 /* How a GPU is built in, by its form factor: as a plug-in card, or on a board

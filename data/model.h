@@ -124,10 +124,6 @@ typedef enum QmFp8Gradients
  * by default, of which its amax_compute_algo takes the largest. */
 #define QM_FP8_HISTORY 1024
 
-/* Why nothing is predicted of a recipe in FP8, as qm-bench says, too. */
-#define QM_PREDICT_NO_FP8 \
-  "how fast products in FP8 are is not known: too few were measured"
-
 typedef struct QmFp8
 {
   QmFp8Scales scales;

@@ -453,9 +453,6 @@ read_times (Line *line)
   r->update = read_within (object, "update", "mean_s");
   r->tflops = qm_json_number_or (object, "model_tflops", 0, MOST_TIME, NAN);
   r->mfu = qm_json_number_or (object, "mfu", 0, MOST_TIME, NAN);
-  /* A part of which peak is not defined where only some of it is in FP8. */
-  if (strcmp (r->precision, "fp8") == 0)
-    r->mfu = NAN;
   r->watts = read_within (object, "energy", "watts");
   r->training_kwh = read_within (object, "energy", "training_kwh");
 }

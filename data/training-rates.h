@@ -14,6 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Why nothing is predicted of a recipe in FP8, of which there is no row; as
+ * qm-bench says it, too. */
+#define QM_PREDICT_NO_FP8 \
+  "how fast products in FP8 are is not known: too few were measured"
+
 /* A row.  Text is never NULL, and empty where the row says nothing. */
 typedef struct QmTrainingRate
 {

@@ -3,6 +3,7 @@
 #include "engine/places.h"
 
 #include "data/architecture.h"
+#include "data/training-rates.h"
 #include "engine/places-least.h"
 #include "engine/ways.h"
 

@@ -367,11 +367,20 @@ is_stream (QmOp op)
     }
 }
 
+/* Our kernels that end a product in a gate are Hopper's; elsewhere a call of
+ * that is two kernels. */
+static bool
+has_gate_kernels (const QmSpeeds *speeds)
+{
+  return speeds->architecture / 10 == 9;
+}
+
 static Cost
 cost_of (const Machine *machine, const QmWorkRow *row)
 {
   const QmSpeeds *speeds = machine->speeds;
-  Cost cost = { .bytes = row->bytes * traffic (machine, row)
+  double bytes = row->bytes - (has_gate_kernels (speeds) ? row->spared : 0);
+  Cost cost = { .bytes = bytes * traffic (machine, row)
                          * experts_of (machine, row->op) };
 
   cost.memory = cost.bytes * seconds_of_byte (machine);
@@ -380,7 +389,7 @@ cost_of (const Machine *machine, const QmWorkRow *row)
                  + machine->constants[QM_CONSTANT_LAUNCH];
   /* Factors were fitted where memory is fast. */
   if (is_stream (row->op))
-    cost.memory = fmax (cost.memory, row->bytes / speeds->bandwidth);
+    cost.memory = fmax (cost.memory, bytes / speeds->bandwidth);
   if (is_scan (row->op))
     cost.arithmetic = updates_of (row) * exponentials_of (machine, row)
                       / speeds->exponentials;

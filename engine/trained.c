@@ -121,6 +121,7 @@ qm_trained_read (const QmTrainingRate *rate,
             : strcmp (rate->link, "pcie") == 0 ? QM_INTERCONNECT_PCIE
                                                : QM_INTERCONNECT_OF_GPU,
     .level = rate->level,
+    .gates_apart = true, /* as of all that are there by now */
     .options = { .micro_batch = rate->micro_batch,
                  .checkpoint = rate->checkpointing,
                  .loss_rows = qm_level_loss_rows (rate->level) },
@@ -132,6 +133,14 @@ qm_trained_read (const QmTrainingRate *rate,
   return status == QM_OK ? read_trained_model (rate, catalog, &trained->config,
                                                &trained->recipe, error)
                          : status;
+}
+
+bool
+qm_trained_before_gates (QmDate measured_on)
+{
+  static const QmDate came = { 2026, 11, 28 };
+
+  return qm_date_compare (measured_on, came) < 0;
 }
 
 /* PyTorch is measured compiled, but for naive settings. */
@@ -154,6 +163,7 @@ qm_trained_of_result (const QmResult *result,
   trained->level = strcmp (result->engine, "quartermaster") == 0 ? "engine"
                    : strcmp (result->settings, "naive") == 0     ? "naive"
                                                                  : "tuned";
+  trained->gates_apart = qm_trained_before_gates (result->measured_on);
   if (result->offloading)
     qm_sharding_parse (result->sharding, &trained->options.sharding);
   return result->status == QM_RESULT_MEASURED && !result->deterministic
@@ -189,6 +199,8 @@ adapt (const QmTrained *trained, QmWork *work)
 {
   if (trained->options.narrow)
     narrow_softmax (work);
+  if (trained->gates_apart)
+    qm_work_part_gates (work);
   for (size_t i = 0; trained->unmasked && i < work->n; i++)
     work->rows[i].masked = false;
 }

@@ -21,6 +21,7 @@ typedef struct QmTrained
   QmModelConfig config;
   QmRecipe recipe;       /* of one GPU's share of the batch */
   QmPlanOptions options; /* without a micro-batch: the largest that fits */
+  bool gates_apart;      /* before our products ended in gates */
   bool unmasked;         /* attention is given no mask: other software than
                             Transformers makes none */
   /* What qm_trained_plan() adds. */
@@ -45,6 +46,11 @@ bool qm_trained_of_result (const QmResult *result,
                            const QmModelConfig *config,
                            const QmRecipe *recipe,
                            QmTrained *trained);
+
+/* Whether what was measured that day with our program was so before
+ * feed-forward layers with gates became products that end in them, 28 November
+ * 2026: a product and a gate, which takes longer. */
+bool qm_trained_before_gates (QmDate measured_on);
 
 /* Whether it was trained as its level of software trains: with nothing computed
  * twice or offloaded, and with the methods of the level. */

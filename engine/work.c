@@ -2,6 +2,8 @@
 
 #include "engine/work.h"
 
+#include "data/training-rates.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -259,7 +261,8 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->columns == b->columns && a->groups == b->groups
          && a->computed == b->computed && a->accesses == b->accesses
          && a->length == b->length && a->whole == b->whole
-         && a->packed == b->packed && a->masked == b->masked && a->rms == b->rms
+         && a->packed == b->packed && a->spared == b->spared
+         && a->masked == b->masked && a->rms == b->rms
          && a->unaligned == b->unaligned && a->padded == b->padded
          && a->composed == b->composed;
 }
@@ -312,9 +315,8 @@ is_masked (const QmPlan *plan, const QmOpCall *call)
          && qm_model_has_mask (&plan->config, call->inputs[0].shape[2]);
 }
 
-/* What a product with a gate in its end would be as two calls, with what is
- * between them in memory.  How much faster one is than both is not predicted,
- * since what is known of rates was measured with two. */
+/* A product with a gate in its end as two calls, with what is between them in
+ * memory. */
 static void
 split_gate (const QmOpCall *call, QmOpCall *product, QmOpCall *gate)
 {
@@ -341,7 +343,8 @@ split_gate (const QmOpCall *call, QmOpCall *product, QmOpCall *gate)
   product->outputs[1] = product->inputs[forward ? 3 : 2] = (QmTensor){ 0 };
 }
 
-/* The same of a norm that scales what it adds. */
+/* The same of a norm that scales what it adds.  How much faster one is than
+ * both is not predicted, since what is known of rates was measured with two. */
 static void
 split_scale (const QmOpCall *call, QmOpCall *scale, QmOpCall *norm)
 {
@@ -421,11 +424,32 @@ predicted_as (const QmPlan *plan, const QmOpCall *call, QmOpCall parts[2])
   return 1;
 }
 
+/* What one of the two calls of a product with a gate in its end, of others
+ * nothing, moves for the other, and so does not where they are one.  Gate and
+ * up are written once, for the way back if for anything, and the gate finds
+ * them where they are made; the gradient of what was gated is not in memory at
+ * all. */
+static double
+spared_by (const QmOpCall *fused, const QmOpCall *part)
+{
+  bool forward = fused->op == QM_OP_GATED_LINEAR;
+  bool gate = part->op == QM_OP_GATE || part->op == QM_OP_GATE_BACKWARD;
+
+  if (!forward && fused->op != QM_OP_GATED_INPUT_GRAD)
+    return 0;
+  if (!forward)
+    return bytes_of (gate ? &part->inputs[0] : &part->outputs[0]);
+  if (gate)
+    return bytes_of (&part->inputs[0]) + bytes_of (&part->inputs[1]);
+  return fused->outputs[1].rank == 0 ? bytes_of (&part->outputs[0]) : 0;
+}
+
 /* The row that the call is in, or -1. */
 static int32_t
 add_work_of (QmWork *work,
              const QmPlan *plan,
              const QmOpCall *call,
+             double spared,
              bool update)
 {
   QmWorkRow row;
@@ -433,6 +457,7 @@ add_work_of (QmWork *work,
   if (add_transfer (work, plan, call))
     return -1;
   row = row_of (call, update);
+  row.spared = spared;
   row.composed = is_composed (plan, call);
   row.masked = is_masked (plan, call);
   if (!update)
@@ -474,9 +499,14 @@ exchanged_by (const QmOpCall *call)
 
 /* What there is to do for a call, and where it comes in the order. */
 static void
-add_call (QmWork *work, const QmPlan *plan, const QmOpCall *call, QmPhase phase)
+add_call (QmWork *work,
+          const QmPlan *plan,
+          const QmOpCall *call,
+          double spared,
+          QmPhase phase)
 {
-  int32_t row = add_work_of (work, plan, call, phase == QM_PHASE_UPDATE);
+  int32_t row =
+      add_work_of (work, plan, call, spared, phase == QM_PHASE_UPDATE);
 
   if (work->order != NULL)
     work->order[work->n_order++] = (QmWorkCall){
@@ -518,7 +548,7 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
       qm_graph_call (graph, &graph->nodes[i], &call);
       n = predicted_as (plan, &call, parts);
       for (int j = 0; j < n; j++)
-        add_call (new, plan, &parts[j], phase);
+        add_call (new, plan, &parts[j], spared_by (&call, &parts[j]), phase);
     }
   new->ranks = plan->options.ranks > 1 ? plan->options.ranks : 1;
   new->parts = plan->parts > 1 ? plan->parts : 1;
@@ -531,6 +561,13 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
   new->averaged = plan->recipe.ema_decay > 0;
   *work = new;
   return QM_OK;
+}
+
+void
+qm_work_part_gates (QmWork *work)
+{
+  for (size_t i = 0; i < work->n; i++)
+    work->rows[i].spared = 0;
 }
 
 void

@@ -46,6 +46,9 @@ typedef struct QmWorkRow
   double packed;   /* of a gradient that a product of ours writes to where it
                       is sent from: bytes that a framework moves to bring it
                       there; else 0 */
+  double spared;   /* of a gate that is in the end of a product, and of that
+                      product: those of `bytes` that do not move where both are
+                      one kernel; else 0 */
   bool masked;     /* fused attention that PyTorch is given a mask for where it
                       compiles (qm_model_has_mask()) */
   bool rms;        /* a norm over squares */
@@ -90,6 +93,9 @@ typedef struct QmWork
  * freed with qm_work_free(), NULL on failure.  QM_STATUS_UNSUPPORTED for one in
  * FP8, with QM_PREDICT_NO_FP8: no product in it has a time. */
 QmStatus qm_work_new (const QmPlan *plan, QmWork **work, QmError *error);
+
+/* Makes it what it was before our products ended in gates. */
+void qm_work_part_gates (QmWork *work);
 
 void qm_work_free (QmWork *work);
 

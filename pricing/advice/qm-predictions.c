@@ -4,6 +4,7 @@
 
 #include "pricing/advice/qm-predictions.h"
 
+#include "data/training-rates.h"
 #include "pricing/advice/qm-price.h"
 #include "pricing/advice/qm-selection.h"
 #include "pricing/qm-order.h"

@@ -103,7 +103,7 @@ class Export(unittest.TestCase):
             self.assertEqual(arguments[mine], its, mine)
 
     def test_every_field_is_known(self):
-        self.assertEqual((len(MODELS), len(NAMED)), (27, 22))
+        self.assertEqual((len(MODELS), len(NAMED)), (28, 22))
         for model, entry in NAMED.items():
             for sharding in SHARDINGS:
                 for more in ((), ('--checkpoint', '--settings', 'naive')):
@@ -362,14 +362,16 @@ class Export(unittest.TestCase):
                        '--micro-batch', 8)
 
     def test_teacher(self):
-        self.assertEqual(TAUGHT, {'clip-vit-l-14', 'dinov2-large', 'dit-xl-2'})
+        self.assertEqual(TAUGHT, {'clip-vit-l-14', 'dinov2-large', 'dit-xl-2',
+                                  'siglip-vit-b-16-256'})
         for format in 'transformers', 'deepspeed':
             self.fails(5, 'have no teacher', '--model', 'dinov2-large',
                        '--micro-batch', 8, '--format', format)
             self.fails(5, 'has no dit model', '--model', 'dit-xl-2',
                        '--micro-batch', 8, '--format', format)
-            self.fails(5, 'of its own micro-batch alone', '--model',
-                       'clip-vit-l-14', '--micro-batch', 8, '--format', format)
+            for pairs in 'clip-vit-l-14', 'siglip-vit-b-16-256':
+                self.fails(5, 'of its own micro-batch alone', '--model', pairs,
+                           '--micro-batch', 8, '--format', format)
 
     def test_refusals(self):
         self.fails(2, '--format', '--model', 'vit-large', '--micro-batch', 1,

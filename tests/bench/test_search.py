@@ -699,6 +699,20 @@ class Search(unittest.TestCase):
         self.assertEqual({(line['gpus'], line.get('no_peer')) for line in
                           lines_of(self.results)}, {(1, None), (2, True)})
 
+    def test_links_of_others(self):
+        """Of what is not predicted, links change nothing, and that is said."""
+        links = self.path('links.json')
+        rows = [dict(bytes=4096, seconds=1)]
+        pathlib.Path(links).write_text(json.dumps(dict(
+            devices=[{}, {}, {}], collectives=dict.fromkeys(
+                ('all_reduce', 'reduce_scatter', 'all_gather'), rows))))
+        result = self.search('--gpus', '1,2', '--methods', 'naive', '--links',
+                             str(links))
+        for why in ('one device exchanges nothing', 'nothing is predicted of'):
+            self.assertEqual(result.stderr.count('is not used: ' + why), 1)
+        pathlib.Path(links).write_text('{}')
+        self.search('--methods', 'naive', '--links', str(links), status=1)
+
     def test_refusals(self):
         for status, message, more in (
                 (2, '--methods', ('--methods', 'most')),
@@ -810,7 +824,7 @@ class Search(unittest.TestCase):
             '1MiB', '--results', self.results, '--json'])
         self.assertEqual(result.returncode, 0, result.stderr)
         models = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual(len(models), 27)
+        self.assertEqual(len(models), 28)
         for model in models:
             self.assertIsNone(model['best'])
             self.assertEqual(len(model['configurations']), 13)

@@ -44,7 +44,7 @@ class CatalogTest(harness.CommandLineTest):
             for key in ("name", "vendor", "form_factor", "source", "notes"):
                 self.assertEqual(one[key], row[key] or None, one)
             for key in ("memory_gib", "memory_bandwidth_gbs", "fp16_tflops",
-                        "tf32_tflops", "fp32_tflops", "measured_fp16_tflops",
+                        "fp8_tflops", "tf32_tflops", "fp32_tflops", "measured_fp16_tflops",
                         "measured_bandwidth_gbs", "tdp_w",
                         "multiprocessors", "boost_mhz", "l2_mib",
                         "nvlink_gbs", "pcie_generation",

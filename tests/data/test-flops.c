@@ -446,6 +446,7 @@ test_catalog (void)
     { "mae-large", 329239296, 1.266e20 },
     { "dit-xl-2", 674834720, 7.288e19 },
     { "clip-vit-l-14", 427616513, 6.734e21 },
+    { "siglip-vit-b-16-256", 203202050, 6.947e21 },
     { "starcoder2-3b", 3030371328, 6.430e22 },
     { "mamba2-1.3b", 1343757312, 2.531e21 },
     { "bert-large-phase1", 335174458, 1.206e20 },
@@ -460,7 +461,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 18 + 9);
+  CHECK_INT ((int64_t) n, 19 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -498,6 +499,7 @@ test_order (void)
                                        "mae-large",
                                        "dit-xl-2",
                                        "clip-vit-l-14",
+                                       "siglip-vit-b-16-256",
                                        "starcoder2-3b",
                                        "mamba2-1.3b",
                                        "pythia-160m",
@@ -516,7 +518,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 18 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 19 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");

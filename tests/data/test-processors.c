@@ -69,6 +69,29 @@ doubt_of (const QmGpu *gpu)
              : ROUNDED;
 }
 
+static double
+peak_in_fp8 (const QmCatalog *catalog, const char *gpu)
+{
+  return qm_gpu_peak_tflops (qm_catalog_gpu (catalog, gpu), QM_PRECISION_FP8,
+                             true);
+}
+
+/* FP8 came with Ada and Hopper; a tensor core does twice as much in it as in 16
+ * bits.  Of some of Blackwell's workstation cards none is printed. */
+static void
+check_fp8 (const QmGpu *gpu, double fp16, double doubt, bool slower)
+{
+  int architecture = qm_gpu_architecture (gpu);
+
+  if (architecture > 0 && architecture < 89)
+    CHECK (!qm_known (gpu->fp8_tflops));
+  if (architecture >= 89 && architecture < 120)
+    CHECK (qm_known (gpu->fp8_tflops));
+  if (qm_known (gpu->fp8_tflops) && fp16 > 0)
+    CHECK (gpu->fp8_tflops < 2 * fp16 * (1 + doubt)
+           && gpu->fp8_tflops > 2 * fp16 * (slower ? 0.86 : 1 - doubt));
+}
+
 /* Products may be rated at a lower clock than the highest: on Hopper and the
  * data centre's Blackwell by up to an eighth. */
 static void
@@ -86,6 +109,7 @@ check_rates (const QmGpu *gpu)
   if (fp16 > 0)
     CHECK (gpu->fp16_tflops < fp16 * (1 + doubt)
            && gpu->fp16_tflops > fp16 * (slower ? 0.86 : 1 - doubt));
+  check_fp8 (gpu, fp16, doubt, slower);
 }
 
 /* What was seen is what the memory can, less a quarter at most. */
@@ -102,7 +126,7 @@ main (void)
 {
   QmCatalog *catalog = NULL;
   QmError error;
-  size_t n, processors = 0, caches = 0, copies = 0;
+  size_t n, processors = 0, caches = 0, copies = 0, rates8 = 0;
   const QmGpu *gpus;
 
   CHECK (
@@ -118,11 +142,21 @@ main (void)
           processors++;
         }
       check_bandwidth (&gpus[i]);
+      /* Dense, not sparse: at most twice, as far as both are rounded. */
+      CHECK (!qm_known (gpus[i].fp8_tflops)
+             || (gpus[i].fp8_tflops >= gpus[i].fp16_tflops
+                 && gpus[i].fp8_tflops < gpus[i].fp16_tflops * 2.05));
+      rates8 += qm_known (gpus[i].fp8_tflops);
       caches += qm_known (gpus[i].l2_mib);
       copies += qm_known (gpus[i].measured_bandwidth_gbs);
     }
   check_case ("how many are known");
-  CHECK (processors >= 40 && caches >= 30 && copies >= 7);
+  CHECK (processors >= 40 && caches >= 30 && copies >= 7 && rates8 >= 24);
+  check_case ("FP8");
+  CHECK_NEAR (peak_in_fp8 (catalog, "h100-80gb-sxm"), 1979, 0);
+  /* With fp32 accumulation: half of what it has with fp16. */
+  CHECK_NEAR (peak_in_fp8 (catalog, "rtx4090"), 330.3, 0);
+  CHECK (!qm_known (peak_in_fp8 (catalog, "a100-80gb-sxm")));
   qm_catalog_free (catalog);
   return check_report ();
 }

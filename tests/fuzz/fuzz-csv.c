@@ -63,6 +63,7 @@ check_gpus (const QmEntries *entries)
       require (!(gpu->measured_bandwidth_gbs > gpu->memory_bandwidth_gbs));
       require (!(gpu->multiprocessors < 1) && !(gpu->boost_mhz <= 0)
                && !(gpu->l2_mib <= 0) && !isinf (gpu->l2_mib));
+      require (!(gpu->fp8_tflops <= 0) && !isinf (gpu->fp8_tflops));
       require (!isinf (gpu->memory_gib) && !isinf (gpu->fp16_tflops));
     }
 }

@@ -158,6 +158,7 @@ add_time (Rates *rates, const QmMeasurement *time, const char *level)
     .gpu = time->gpu,
     .gpus = time->gpus,
     .level = level,
+    .gates_apart = qm_trained_before_gates (time->measured_on),
     .config = model->config,
     .recipe = model->recipe,
     .options = { .micro_batch = time->micro_batch_size,

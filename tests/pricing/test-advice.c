@@ -156,6 +156,39 @@ test_rounded (void)
   g_assert_true (isnan (audit.reachable_days));
 }
 
+/* A recipe in FP8 is held against the peak of FP8, and not at all where the GPU
+ * has none. */
+static void
+test_fp8 (void)
+{
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
+  QmMeasurement time = *find (advice, "a100-80gb-sxm", 1, NULL)->measurement;
+  QmModel model = *time.model;
+  QmGpu gpu = *time.gpu;
+  QmAudit audit;
+
+  model.recipe.precision = QM_PRECISION_BF16;
+  time.model = &model;
+  time.gpu = &gpu;
+  time.rounding_days = 0;
+  time.days = qm_audit_utilization (&model, &gpu, 1, time.settings, 1) / 1.5;
+  g_assert_cmpint (qm_audit_measurement (&time, NULL, NULL), ==,
+                   QM_VERDICT_IMPOSSIBLE);
+  model.recipe.precision = QM_PRECISION_FP8;
+  g_assert_true (isnan (gpu.fp8_tflops));
+  g_assert_cmpint (qm_audit_measurement (&time, NULL, NULL), ==,
+                   QM_VERDICT_UNKNOWN);
+  gpu.fp8_tflops = 2 * gpu.fp16_tflops;
+  g_assert_cmpint (qm_audit_measurement (&time, NULL, &audit), ==,
+                   QM_VERDICT_POSSIBLE);
+  g_assert_cmpfloat_with_epsilon (audit.utilization, 0.75, 1e-9);
+  time.days /= 1.4;
+  g_assert_cmpint (qm_audit_measurement (&time, NULL, &audit), ==,
+                   QM_VERDICT_IMPOSSIBLE);
+  g_assert_cmpfloat_with_epsilon (audit.utilization, 1.05, 1e-9);
+}
+
 /* What every level of software is predicted to take there, the engine the
  * least: nine of ten are within 0.8 and 1.25 of it. */
 static void
@@ -576,6 +609,7 @@ main (int argc, char **argv)
   g_test_add_func ("/advice/named-costs", test_named_costs);
   g_test_add_func ("/advice/audit", test_audit);
   g_test_add_func ("/advice/rounded", test_rounded);
+  g_test_add_func ("/advice/fp8", test_fp8);
   g_test_add_func ("/advice/utilization", test_utilization);
   g_test_add_func ("/advice/infeasible", test_infeasible);
   g_test_add_func ("/advice/as-in-paper", test_as_in_paper);

@@ -7,6 +7,7 @@
 
 #include "answers.h"
 #include "data/carry.h"
+#include "data/training-rates.h"
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-odds.h"
 #include "pricing/advice/qm-offers.h"
