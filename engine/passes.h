@@ -70,6 +70,10 @@ QmStatus qm_pass_gates (QmGraph *graph, QmError *error);
  * makes them. */
 QmStatus qm_pass_rotary (QmGraph *graph, QmError *error);
 
+/* After differentiation: queries and keys whose gradients rotary positions turn
+ * back are turned by what makes these. */
+QmStatus qm_pass_turn (QmGraph *graph, QmError *error);
+
 /* Products of f32 may use TF32. */
 QmStatus qm_pass_tf32 (QmGraph *graph, QmError *error);
 

@@ -153,10 +153,10 @@ wants_checkpoint (const QmPlanOptions *options)
   return options->checkpoint;
 }
 
-/* Other software's compilers leave products to libraries, and gates and rotary
- * positions to kernels of their own. */
+/* Other software's compilers leave products and attention to libraries, and
+ * gates and rotary positions to kernels of their own. */
 static bool
-wants_ends (const QmPlanOptions *options)
+wants_own_ends (const QmPlanOptions *options)
 {
   return wants_compile (options) && !options->foreign;
 }
@@ -230,8 +230,9 @@ static const struct
   { "fp8", NULL, NULL, quantize },
   { "tf32", wants_tf32, qm_pass_tf32, NULL },
   { "checkpoint", wants_checkpoint, qm_pass_checkpoint, NULL },
-  { "gates", wants_ends, qm_pass_gates, NULL },
-  { "rotary", wants_ends, qm_pass_rotary, NULL },
+  { "gates", wants_own_ends, qm_pass_gates, NULL },
+  { "rotary", wants_own_ends, qm_pass_rotary, NULL },
+  { "turn", wants_own_ends, qm_pass_turn, NULL },
   { "units", NULL, NULL, qm_plan_units },
   { "reduce", wants_reduce, NULL, qm_plan_reduce },
   { "advance", NULL, NULL, advance },

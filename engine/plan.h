@@ -187,7 +187,7 @@ typedef struct QmPlan
 } QmPlan;
 
 /* The most passes that a plan goes through. */
-#define QM_PLAN_PASSES 16
+#define QM_PLAN_PASSES 17
 
 /* The names of those that it does for such a recipe with such options, in their
  * order; static. */

@@ -376,9 +376,30 @@ split_scale (const QmOpCall *call, QmOpCall *scale, QmOpCall *norm)
   norm->outputs[5] = norm->outputs[7] = none;
 }
 
+/* What an attention's gradient that is turned back would be as two calls.  The
+ * first takes as long as it did with what it makes as it is. */
+static void
+split_turn (const QmOpCall *call, QmOpCall *attention, QmOpCall *rotary)
+{
+  const QmTensor *q = &call->inputs[1], *k = &call->inputs[2];
+  int64_t turning[5] = { q->shape[0], q->shape[2], q->shape[1] + k->shape[1], 1,
+                         q->shape[3] };
+
+  *attention = *call;
+  attention->inputs[7] = (QmTensor){ 0 };
+  attention->attributes.rotary = 0;
+  *rotary = (QmOpCall){ .op = QM_OP_ROTARY };
+  rotary->attributes.rotary = call->attributes.rotary;
+  rotary->attributes.count = turning[2];
+  rotary->attributes.inverse = true;
+  rotary->inputs[0] = rotary->outputs[0] =
+      qm_tensor_dense (q->type, 5, turning, NULL);
+  rotary->inputs[1] = call->inputs[7];
+}
+
 /* The calls, one or two, as which a call is predicted; returns how many. */
 static int
-predicted_as (const QmOpCall *call, QmOpCall parts[2])
+predicted_as (const QmPlan *plan, const QmOpCall *call, QmOpCall parts[2])
 {
   bool forward = call->op == QM_OP_LAYER_NORM;
 
@@ -397,6 +418,12 @@ predicted_as (const QmOpCall *call, QmOpCall parts[2])
     {
       split_scale (call, &parts[forward ? 0 : 1], &parts[forward ? 1 : 0]);
       return 2;
+    }
+  if (call->op == QM_OP_ATTENTION_BACKWARD
+      && qm_tensor_present (&call->inputs[7]))
+    {
+      split_turn (call, &parts[0], &parts[1]);
+      return qm_target_turns (&plan->options.target, call) ? 1 : 2;
     }
   parts[0] = *call;
   return 1;
@@ -524,7 +551,7 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
       int n;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      n = predicted_as (&call, parts);
+      n = predicted_as (plan, &call, parts);
       for (int j = 0; j < n; j++)
         add_call (new, plan, &parts[j], spared_by (&call, &parts[j]), phase);
     }

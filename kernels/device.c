@@ -442,6 +442,13 @@ qm_op_has_workspace (const QmTarget *target, QmOp op)
   return target->kind == QM_DEVICE_CUDA && qm_cuda_has_workspace (op);
 }
 
+bool
+qm_target_turns (const QmTarget *target, const QmOpCall *call)
+{
+  return target->kind == QM_DEVICE_CUDA
+         && qm_cuda_turns (target->architecture, call);
+}
+
 QmStatus
 qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error)
 {

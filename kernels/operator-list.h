@@ -155,14 +155,15 @@ typedef enum QmOp
   /* o = dropout(softmax(scale x q k')) v, with `causal` and `window` as above;
    * head h of q meets head h / (H / G) of k and v. lse[b, h, i] = log of the
    * sum over j of exp(scale x q_i k_j), natural. All of q, k, v, o have any
-   * strides over B, H and S and dense rows of D: q, k, v may be parts of one
-   * packed tensor.
+   * strides over B, H and S and dense rows of D, as parts of a packed tensor.
    * in: 0 q [B, H, S, D], 1 k, 2 v, each [B, G, S, D], H a multiple of G, 3
    *      [rng] where dropout > 0
    * out: 0 o [B, H, S, D], 1 lse f32 [B, H, S], dense */
   QM_OP_ATTENTION,
 
-  /* in: 0 do, 1 q, 2 k, 3 v, 4 o, 5 lse, 6 [rng]
+  /* With a table the first `rotary` elements of heads of dq and dk are turned
+   * backwards, as QM_OP_ROTARY does; they may first be rounded.
+   * in: 0 do, 1 q, 2 k, 3 v, 4 o, 5 lse, 6 [rng], 7 [table f32 [S, rotary]]
    * out: 0 dq, 1 dk, 2 dv, with shapes and strides as q, k, v have */
   QM_OP_ATTENTION_BACKWARD,
 
@@ -480,9 +481,9 @@ typedef enum QmOp
    * 2022). Row b (N + 1) + 1 + n of x is of patch n of image b, its elements in
    * the order row, column, channel; t are the pixels of that patch, or with
    * `normalized` (t - mean) / sqrt (variance + epsilon), of the patch, the
-   * variance with divisor C P P - 1. Of patches whose place is -1, `count` of
-   * each image: losses[row] = scale / (B count) x mean over its elements of (x
-   * - t)^2, and dx = loss scale x its gradient. Of all other rows both are 0.
+   * variance with divisor C P P - 1.  Of patches whose place is -1, `count` of
+   * each image: losses[row] = scale / (B count) x mean over its elements of
+   * (x - t)^2, and dx = loss scale x its gradient; both are 0 in other rows.
    * in: 0 x [B (N + 1), C P P], 1 images [B, C, H, W] with any strides, 2
    *      places i32 [B, N], 3 state (see QM_STATE_*)
    * out: 0 dx, 1 losses f32 [B (N + 1)] */

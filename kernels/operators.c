@@ -50,7 +50,8 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_REPEAT_HEADS_BACKWARD] = { "repeat_heads_backward", "fbhsd", "fbgsd" },
   [QM_OP_ATTENTION] = { "attention", "fbhsd fbgsd fbgsd i?3", "fbhsd s#bhs" },
   [QM_OP_ATTENTION_BACKWARD] = { "attention_backward",
-                                 "fbhsd fbhsd fbgsd fbgsd fbhsd s#bhs i?3",
+                                 "fbhsd fbhsd fbgsd fbgsd fbhsd s#bhs i?3 "
+                                 "s?#sr",
                                  "fbhsd fbgsd fbgsd" },
   [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc f?c f?rc f?rc f?c f?c i?3 f?c",
                          "frc s?#r s#r f?rc f?rc" },
@@ -399,11 +400,14 @@ static bool
 attention_holds (const Check *check, int rng)
 {
   const QmOpCall *call = check->call;
+  int64_t turned = check->size['r'] > 0 ? check->size['r'] : 0;
 
   return check->size['h'] % check->size['g'] == 0
          && call->attributes.window >= 0
          && (!qm_dropout_is_on (call->attributes.dropout)
-             || qm_tensor_present (&call->inputs[rng]));
+             || qm_tensor_present (&call->inputs[rng]))
+         && call->attributes.rotary == turned && turned % 2 == 0
+         && turned <= check->size['d'];
 }
 
 static bool

@@ -97,6 +97,10 @@ bool qm_op_has_workspace (const QmTarget *target, QmOp op);
 QmStatus
 qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error);
 
+/* Whether the gradient of attention turns what its table says there while it
+ * makes it, rather than in memory afterwards. */
+bool qm_target_turns (const QmTarget *target, const QmOpCall *call);
+
 /* Whether any call of the operator may be refused there, without looking at
  * one. */
 bool qm_op_has_limits (const QmTarget *target, QmOp op);

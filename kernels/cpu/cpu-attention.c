@@ -240,6 +240,44 @@ attention_row_backward (
     }
 }
 
+/* Turns the pairs (j, j + r/2) of one head. */
+static void
+rotate (float *head, const float *table, int64_t rotary, bool inverse)
+{
+  int64_t half = rotary / 2;
+
+  for (int64_t j = 0; j < half; j++)
+    {
+      float cosine = table[j];
+      float sine = inverse ? -table[half + j] : table[half + j];
+      float a = head[j], b = head[half + j];
+
+      head[j] = a * cosine - b * sine;
+      head[half + j] = b * cosine + a * sine;
+    }
+}
+
+/* Stores one head, turned backwards where there is a table: in its own type, as
+ * if that was done after all else. */
+static void
+store_turned (const QmOpCall *call,
+              const QmTensor *to,
+              int64_t head,
+              float *from)
+{
+  const QmTensor *table = &call->inputs[7];
+
+  store_head (to, head, from);
+  if (!qm_tensor_present (table))
+    return;
+  load_head (to, head, from);
+  for (int64_t s = 0; s < to->shape[2]; s++)
+    rotate (from + s * to->shape[3],
+            (const float *) table->data + s * table->stride[0],
+            call->attributes.rotary, true);
+  store_head (to, head, from);
+}
+
 /* Of heads of keys, with all heads of queries that share them. */
 static bool
 attention_heads_backward (void *data, int64_t begin, int64_t end)
@@ -273,9 +311,9 @@ attention_heads_backward (void *data, int64_t begin, int64_t end)
           memset (h.dq, 0, (size_t) size * sizeof (float));
           for (int64_t i = 0; i < rows; i++)
             attention_row_backward (call, &h, head, rows, i);
-          store_head (&call->outputs[0], head, h.dq);
+          store_turned (call, &call->outputs[0], head, h.dq);
         }
-      store_head (&call->outputs[1], group, h.dk);
+      store_turned (call, &call->outputs[1], group, h.dk);
       store_head (&call->outputs[2], group, h.dv);
     }
   free (memory);
@@ -334,23 +372,6 @@ qm_cpu_repeat_heads_backward (QmThreads *threads, const QmOpCall *call)
     }
   free (one);
   return true;
-}
-
-/* Turns the pairs (j, j + r/2) of one head. */
-static void
-rotate (float *head, const float *table, int64_t rotary, bool inverse)
-{
-  int64_t half = rotary / 2;
-
-  for (int64_t j = 0; j < half; j++)
-    {
-      float cosine = table[j];
-      float sine = inverse ? -table[half + j] : table[half + j];
-      float a = head[j], b = head[half + j];
-
-      head[j] = a * cosine - b * sine;
-      head[half + j] = b * cosine + a * sine;
-    }
 }
 
 bool

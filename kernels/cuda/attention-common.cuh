@@ -50,7 +50,9 @@ struct Params
   bool deterministic;
   bool whole; /* short sequences may have kernels of their own */
   int sm_count;
-  int smem_limit; /* bytes a block may have */
+  int smem_limit;     /* bytes a block may have */
+  int half;           /* elements of a head that turn with others; 0: none */
+  const float *table; /* [seq][2 * half]: cosines, then sines */
 };
 
 constexpr float LOG2E = 1.4426950408889634f;

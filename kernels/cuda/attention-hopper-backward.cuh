@@ -16,7 +16,7 @@
 #ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_BACKWARD_CUH
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_BACKWARD_CUH
 
-#include "kernels/cuda/attention-reduce.cuh"
+#include "kernels/cuda/attention-hopper-convert.cuh"
 #include "kernels/cuda/attention-wgmma.cuh"
 
 namespace qm_attention
@@ -544,6 +544,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     T *dv_head = head_base<T> (h.p.dv, t.bh, h.p.groups);
     const float v_factor = DROP ? h.p.keep_scale : 1.0f;
 
+    if (!DROP)
+      turn_back<D> (dk, h.p, column, lane);
 #pragma unroll
     for (int i = 0; i < 2; i++)
       {
@@ -685,45 +687,6 @@ __launch_bounds__ (HopperBackwardTiles<D, DROP>::THREADS, 1)
     }
 }
 
-/* dQ from the order of the accumulators to rows: a thread takes 8 columns of
- * rows g and g + 8. */
-template <class T, int D>
-__global__ void __launch_bounds__ (256)
-    convert_dq_blocks (const __grid_constant__ Params p)
-{
-  const int64_t index = (int64_t) blockIdx.x * 256 + threadIdx.x;
-  const int n = (int) (index % (D / 8));
-  const int pair = (int) (index / (D / 8) % 32); /* warp and g */
-  const int64_t block = index / (D / 8) / 32;
-  const int blocks = p.padded_seq / 64;
-  const int bh = (int) (block / blocks);
-  const int row = (int) (block % blocks) * 64 + pair / 8 * 16 + pair % 8;
-
-  if (bh >= p.batch * p.heads || row >= p.seq || n * 8 >= p.head_dim)
-    return;
-
-  const float4 *from =
-      reinterpret_cast<const float4 *> (p.dq_acc + block * 64 * D)
-      + n * WARPGROUP + pair * 4;
-  uint32_t out[2][4];
-
-#pragma unroll
-  for (int t = 0; t < 4; t++)
-    {
-      float4 x = __ldcs (from + t);
-
-      out[0][t] = pack2<T> (x.x * p.grad_scale, x.y * p.grad_scale);
-      out[1][t] = pack2<T> (x.z * p.grad_scale, x.w * p.grad_scale);
-    }
-  T *to = head_base<T> (p.dq, bh, p.heads) + row * p.dq.seq_stride + n * 8;
-
-  *reinterpret_cast<uint4 *> (to) =
-      make_uint4 (out[0][0], out[0][1], out[0][2], out[0][3]);
-  if (row + 8 < p.seq)
-    *reinterpret_cast<uint4 *> (to + 8 * p.dq.seq_stride) =
-        make_uint4 (out[1][0], out[1][1], out[1][2], out[1][3]);
-}
-
 template <class T, int D, bool DROP>
 cudaError_t
 launch_hopper_backward (const Params &p, cudaStream_t stream)
@@ -733,8 +696,6 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   constexpr bool BF16 = __is_same(T, __nv_bfloat16);
   const int64_t head_bytes =
       (int64_t) p.seq * p.shared * D * (2 * sizeof (T) + 4);
-  const int64_t threads =
-      (int64_t) p.batch * p.heads * p.padded_seq / 2 * (D / 8);
   const auto kernel = hopper_backward<T, D, DROP>;
   HopperBackwardParams h;
   cudaError_t status;
@@ -767,9 +728,7 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   status = cudaGetLastError ();
   if (status != cudaSuccess)
     return status;
-  convert_dq_blocks<T, D>
-      <<<(unsigned) ((threads + 255) / 256), 256, 0, stream>>> (p);
-  return cudaGetLastError ();
+  return launch_convert_dq_blocks<T, D> (p, stream);
 }
 
 }

@@ -452,6 +452,7 @@ template <class T, int D> struct BandConsumer
     look (row, h.p.after, h.p.before);
     side<true> (own);
     store (by_p, &h.dv, own, 1.0f);
+    turn_back<D> (by_ds, h.p, row, lane);
     store (by_ds, &h.dk, own, h.p.grad_scale);
 
     take_left (a, s.q[met[1]]);
@@ -464,6 +465,7 @@ template <class T, int D> struct BandConsumer
         delta[i] = s.delta[met[1]][warp * 16 + lane / 4 + 8 * i];
       }
     side<false> (own);
+    turn_back<D> (by_ds, h.p, row, lane);
     store (by_ds, &h.dq, own, h.p.grad_scale);
   }
 

@@ -7,6 +7,7 @@
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_COLUMNS_CUH
 
 #include "kernels/cuda/attention-hopper-queue.cuh"
+#include "kernels/cuda/attention-turn.cuh"
 
 namespace qm_attention
 {
@@ -452,6 +453,8 @@ struct SplitKeys : public SplitColumns<T, D>
     pin (sum);
     barrier_arrive (&s.q_empty[q_ring.index]);
     q_ring.advance ();
+    if (!DROP)
+      turn_back<D> (sum, h.p, t.place * N + warp * 16 + lane / 4, lane);
     this->store (h.p.dk, t, h.p.grad_scale);
   }
 };

@@ -7,6 +7,7 @@
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_ROWS_CUH
 
 #include "kernels/cuda/attention-hopper-queue.cuh"
+#include "kernels/cuda/attention-turn.cuh"
 
 namespace qm_attention
 {
@@ -218,6 +219,8 @@ template <class T, int D, bool DROP> struct SplitRows
   {
     T *head = head_base<T> (h.p.dq, t.bh, h.p.heads);
 
+    if (!DROP)
+      turn_back<D> (dq, h.p, row, lane);
 #pragma unroll
     for (int i = 0; i < 2; i++)
       {

@@ -20,6 +20,7 @@
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_WHOLE_CUH
 
 #include "kernels/cuda/attention-reduce.cuh"
+#include "kernels/cuda/attention-turn.cuh"
 #include "kernels/cuda/attention-wgmma.cuh"
 
 namespace qm_attention
@@ -417,6 +418,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
         take_left (b, s.v[kv.index], g * WHOLE_BLOCK);
         side<true> (s.q, s.dout);
         store (by_p, &h.dv, bh, g * WHOLE_BLOCK, 1.0f);
+        turn_back<D> (by_ds, h.p, g * WHOLE_BLOCK + warp * 16 + lane / 4, lane);
         store (by_ds, &h.dk, bh, g * WHOLE_BLOCK, h.p.grad_scale);
       }
   }
@@ -459,6 +461,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
         side<false> (s.k[kv.index], s.v[kv.index]);
         if (!IN_REGISTERS)
           give_back (g, kept);
+        turn_back<D> (by_ds, h.p, row, lane);
         store (by_ds, &h.dq, bh, row0, h.p.grad_scale);
       }
   }

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "kernels/cuda/attention-common.cuh"
+#include "kernels/cuda/cuda-ops.h"
 
 using namespace qm_attention;
 
@@ -102,6 +103,18 @@ aligned (const QmAttention *a, const QmAttentionTensor *t)
          && t->batch_stride >= 0 && t->head_stride >= 0;
 }
 
+QmTensor
+heads_of (const QmAttention *a, const QmAttentionTensor *t, int heads)
+{
+  return { .type = a->type == QM_ATTENTION_FP16   ? QM_TYPE_F16
+                   : a->type == QM_ATTENTION_BF16 ? QM_TYPE_BF16
+                                                  : QM_TYPE_F32,
+           .rank = 4,
+           .shape = { a->batch, heads, a->seq, a->head_dim },
+           .stride = { t->batch_stride, t->head_stride, t->seq_stride, 1 },
+           .data = t->data };
+}
+
 QmStatus
 check (const QmAttention *a, QmError *error)
 {
@@ -126,6 +139,9 @@ check (const QmAttention *a, QmError *error)
     return invalid (error, "dropout needs random numbers");
   if (!isfinite (a->scale))
     return invalid (error, "the scale is not a number");
+  if (a->table
+      && (a->rotary < 2 || a->rotary % 2 != 0 || a->rotary > a->head_dim))
+    return invalid (error, "no head has as many elements that turn");
   return QM_OK;
 }
 
@@ -195,12 +211,23 @@ fill_params (const QmAttention *a, Params *p)
   p->after = a->causal ? 0 : p->before;
   p->causal = a->causal;
   p->deterministic = a->deterministic;
+  if (a->table && (uintptr_t) a->table % 16 == 0 && p->threshold == 0
+      && qm_cuda_turns_in_end (a->head_dim, a->rotary))
+    {
+      p->table = a->table;
+      p->half = a->rotary / 2;
+    }
   p->whole = a->path != QM_ATTENTION_PATH_HOPPER;
 }
 
+/* What turns dq and dk itself says so. */
 template <class T, int D>
 cudaError_t
-launch (const Params &p, bool hopper, bool backward, cudaStream_t stream)
+launch (const Params &p,
+        bool hopper,
+        bool backward,
+        cudaStream_t stream,
+        bool *turned)
 {
   if (backward)
     {
@@ -212,6 +239,7 @@ launch (const Params &p, bool hopper, bool backward, cudaStream_t stream)
     }
   if constexpr (sizeof (T) == 2)
     {
+      *turned = hopper && p.half > 0;
       if (hopper)
         return backward ? launch_hopper_backward<T, D> (p, stream)
                         : launch_hopper_forward<T, D> (p, stream);
@@ -226,22 +254,26 @@ launch (const Params &p, bool hopper, bool backward, cudaStream_t stream)
 
 template <class T>
 cudaError_t
-launch_dim (const Params &p, bool hopper, bool backward, cudaStream_t stream)
+launch_dim (const Params &p,
+            bool hopper,
+            bool backward,
+            cudaStream_t stream,
+            bool *turned)
 {
   switch (kernel_head_dim (p.head_dim))
     {
     case 32:
-      return launch<T, 32> (p, hopper, backward, stream);
+      return launch<T, 32> (p, hopper, backward, stream, turned);
     case 64:
-      return launch<T, 64> (p, hopper, backward, stream);
+      return launch<T, 64> (p, hopper, backward, stream, turned);
     case 80:
-      return launch<T, 80> (p, hopper, backward, stream);
+      return launch<T, 80> (p, hopper, backward, stream, turned);
     case 96:
-      return launch<T, 96> (p, hopper, backward, stream);
+      return launch<T, 96> (p, hopper, backward, stream, turned);
     case 128:
-      return launch<T, 128> (p, hopper, backward, stream);
+      return launch<T, 128> (p, hopper, backward, stream, turned);
     default:
-      return launch<T, 256> (p, hopper, backward, stream);
+      return launch<T, 256> (p, hopper, backward, stream, turned);
     }
 }
 
@@ -250,20 +282,22 @@ launch_type (const QmAttention *a,
              Params *p,
              bool backward,
              cudaStream_t stream,
+             bool *turned,
              QmError *error)
 {
   cudaError_t status;
   bool hopper;
   QmStatus picked = pick_path (a, p, &hopper, error);
 
+  *turned = false;
   if (picked != QM_OK)
     return picked;
   if (a->type == QM_ATTENTION_FP16)
-    status = launch_dim<__half> (*p, hopper, backward, stream);
+    status = launch_dim<__half> (*p, hopper, backward, stream, turned);
   else if (a->type == QM_ATTENTION_BF16)
-    status = launch_dim<__nv_bfloat16> (*p, hopper, backward, stream);
+    status = launch_dim<__nv_bfloat16> (*p, hopper, backward, stream, turned);
   else
-    status = launch_dim<float> (*p, hopper, backward, stream);
+    status = launch_dim<float> (*p, hopper, backward, stream, turned);
   return status == cudaSuccess ? QM_OK : launch_failed (error, status);
 }
 
@@ -294,6 +328,7 @@ qm_attention_forward (const QmAttention *a,
 {
   Params p = {};
   QmStatus status = check (a, error);
+  bool turned;
 
   if (status != QM_OK)
     return status;
@@ -307,7 +342,7 @@ qm_attention_forward (const QmAttention *a,
   p.o = *o;
   p.lse = lse;
   p.queue = static_cast<int *> (workspace);
-  return launch_type (a, &p, false, stream, error);
+  return launch_type (a, &p, false, stream, &turned, error);
 }
 
 QmStatus
@@ -328,6 +363,7 @@ qm_attention_backward (const QmAttention *a,
   Params p = {};
   QmStatus status = check (a, error);
   char *bytes = static_cast<char *> (workspace);
+  bool turned;
 
   if (status != QM_OK)
     return status;
@@ -353,5 +389,12 @@ qm_attention_backward (const QmAttention *a,
   p.queue = reinterpret_cast<int *> (bytes + l.queue);
   p.dq_acc = reinterpret_cast<float *> (bytes + l.dq_acc);
   p.semaphore = reinterpret_cast<int *> (bytes + l.semaphore);
-  return launch_type (a, &p, true, stream, error);
+  status = launch_type (a, &p, true, stream, &turned, error);
+  if (status != QM_OK || !a->table || turned)
+    return status;
+  const QmTensor dq_heads = heads_of (a, dq, a->heads);
+  const QmTensor dk_heads = heads_of (a, dk, a->groups);
+
+  return qm_cuda_turn_back (stream, &dq_heads, &dk_heads, a->table, a->rotary,
+                            error);
 }

@@ -78,6 +78,11 @@ extern "C"
     double dropout;     /* probability in [0, 1) */
     uint32_t site;      /* tells apart the layers that share a seed */
     const int32_t *rng; /* on the device; read only where dropout > 0 */
+    /* Backward: unless NULL, on the device [seq][rotary], and the first
+     * `rotary` elements of heads of dq and dk are turned backwards by it, as
+     * QM_OP_ROTARY says. */
+    const float *table;
+    int rotary;
     /* > 0: portable kernels take no more shared memory than a block of such a
      * GPU has, 86 being capability 8.6: what kernels were compiled for, where
      * that is older than the GPU, or to try out what an older GPU runs */

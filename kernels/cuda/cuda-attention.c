@@ -76,6 +76,22 @@ qm_cuda_attention (QmCudaContext *context,
                                call->workspace, stream, error);
 }
 
+static QmStatus
+plain_backward (QmCudaContext *context,
+                cudaStream_t stream,
+                const QmOpCall *call,
+                QmError *error)
+{
+  const QmTensor *table = &call->inputs[7];
+  QmStatus status =
+      qm_cuda_attention_plain_backward (context, stream, call, error);
+
+  if (status != QM_OK || !qm_tensor_present (table))
+    return status;
+  return qm_cuda_turn_back (stream, &call->outputs[0], &call->outputs[1],
+                            table->data, call->attributes.rotary, error);
+}
+
 QmStatus
 qm_cuda_attention_backward (QmCudaContext *context,
                             cudaStream_t stream,
@@ -90,9 +106,14 @@ qm_cuda_attention_backward (QmCudaContext *context,
   QmAttention attention;
 
   if (!qm_cuda_attends_on_tensor_cores (context->architecture, call))
-    return qm_cuda_attention_plain_backward (context, stream, call, error);
+    return plain_backward (context, stream, call, error);
   attention = describe_attention (context, call, tensors[0], tensors[1],
                                   &call->inputs[6]);
+  if (qm_tensor_present (&call->inputs[7]))
+    {
+      attention.table = call->inputs[7].data;
+      attention.rotary = (int) call->attributes.rotary;
+    }
   if (qm_attention_backward_workspace (&attention) > call->workspace_bytes)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "%s: the workspace is too small",

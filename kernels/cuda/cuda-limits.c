@@ -43,6 +43,19 @@ qm_cuda_attends_on_tensor_cores (int architecture, const QmOpCall *call)
   return true;
 }
 
+bool
+qm_cuda_turns (int architecture, const QmOpCall *call)
+{
+  const QmTensor *q = &call->inputs[1];
+
+  return architecture == 90 && qm_tensor_present (&call->inputs[7])
+         && q->type != QM_TYPE_F32
+         && qm_cuda_attends_on_tensor_cores (architecture, call)
+         && !qm_dropout_is_on (call->attributes.dropout)
+         && qm_cuda_turns_in_end (q->shape[3], call->attributes.rotary)
+         && (q->shape[2] > QM_CUDA_WHOLE_ROWS || q->shape[3] > 64);
+}
+
 /* `what` of the call are `count`, of which there may be `most`. */
 static QmStatus
 at_most (const QmOpCall *call,

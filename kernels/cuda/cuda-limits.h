@@ -74,6 +74,20 @@ qm_cuda_dual_states (int architecture)
 /* Rows of a head for attention. */
 #define QM_CUDA_ROWS (1 << 24)
 
+/* Rows of a head of at most 64 that are so few have kernels of their own, on
+ * every GPU. */
+#define QM_CUDA_WHOLE_ROWS 64
+
+/* Whether kernels of attention's gradient for Hopper, in 16 bits and without
+ * dropout, turn so many elements of such a head in their end, and leave none to
+ * a kernel that follows. */
+QM_CUDA_CONSTANT bool
+qm_cuda_turns_in_end (int64_t head, int64_t rotary)
+{
+  return (head == 64 || head == 80 || head == 96 || head == 128 || head == 256)
+         && (rotary == head || 4 * rotary == head) && rotary % 16 == 0;
+}
+
 #ifdef __cplusplus
 extern "C"
 {

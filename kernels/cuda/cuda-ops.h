@@ -170,6 +170,15 @@ extern "C"
    * True for "no tensor". */
   bool qm_cuda_vectors (const QmTensor *tensor, int width);
 
+  /* Turns dq and dk, heads as attention's gradient has them, backwards in
+   * place, as QM_OP_ROTARY does; the table is dense. */
+  QmStatus qm_cuda_turn_back (cudaStream_t stream,
+                              const QmTensor *dq,
+                              const QmTensor *dk,
+                              const float *table,
+                              int64_t rotary,
+                              QmError *error);
+
   /* sums[c] += scale x sum of partial[p, c] over p < parts, in that order; the
    * second step of every operator that sums over rows. */
   QmStatus qm_cuda_add_parts (cudaStream_t stream,

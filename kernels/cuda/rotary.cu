@@ -358,6 +358,76 @@ qm_cuda_rotary (QmCudaContext *context,
   return qm_cuda_launched (call, error);
 }
 
+/* Heads [B, H, S, D] as parts of what rotary positions turn. */
+static QmTensor
+turning_heads (const QmTensor &heads, int64_t parts, int64_t part_stride)
+{
+  QmTensor x = heads;
+
+  x.rank = 5;
+  x.shape[1] = heads.shape[2];
+  x.stride[1] = heads.stride[2];
+  x.shape[2] = parts;
+  x.stride[2] = part_stride;
+  x.shape[3] = heads.shape[1];
+  x.stride[3] = heads.stride[1];
+  x.shape[4] = heads.shape[3];
+  x.stride[4] = 1;
+  return x;
+}
+
+static QmStatus
+turn_heads_back (cudaStream_t stream,
+                 const QmTensor &x,
+                 const float *table,
+                 int64_t rotary,
+                 QmError *error)
+{
+  const int64_t shape[2] = { x.shape[1], rotary };
+  QmOpCall call = {};
+
+  call.op = QM_OP_ROTARY;
+  call.attributes.rotary = rotary;
+  call.attributes.count = x.shape[2];
+  call.attributes.inverse = true;
+  call.inputs[0] = call.outputs[0] = x;
+  call.inputs[1] =
+      qm_tensor_dense (QM_TYPE_F32, 2, shape, const_cast<float *> (table));
+  return qm_cuda_rotary (nullptr, stream, &call, error);
+}
+
+/* Both at once where they are as parts of one product are. */
+QmStatus
+qm_cuda_turn_back (cudaStream_t stream,
+                   const QmTensor *dq,
+                   const QmTensor *dk,
+                   const float *table,
+                   int64_t rotary,
+                   QmError *error)
+{
+  const int64_t size = (int64_t) qm_type_size (dq->type);
+  const int64_t bytes = (char *) dk->data - (char *) dq->data;
+  const bool alike = dq->stride[0] == dk->stride[0]
+                     && dq->stride[1] == dk->stride[1]
+                     && dq->stride[2] == dk->stride[2];
+  QmTensor x = turning_heads (*dq, 1, dq->stride[1]);
+  QmStatus status;
+
+  if (alike && bytes == dq->shape[1] * dq->stride[1] * size)
+    {
+      x.shape[3] += dk->shape[1];
+      return turn_heads_back (stream, x, table, rotary, error);
+    }
+  if (alike && bytes > 0 && bytes % size == 0 && dq->shape[1] == dk->shape[1])
+    return turn_heads_back (stream, turning_heads (*dq, 2, bytes / size), table,
+                            rotary, error);
+  status = turn_heads_back (stream, x, table, rotary, error);
+  if (status != QM_OK)
+    return status;
+  return turn_heads_back (stream, turning_heads (*dk, 1, dk->stride[1]), table,
+                          rotary, error);
+}
+
 QmStatus
 qm_cuda_patch_angles (QmCudaContext *context,
                       cudaStream_t stream,

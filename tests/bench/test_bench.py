@@ -219,8 +219,8 @@ class Bench(unittest.TestCase):
         self.assertEqual(phases.count('update'), 5)
         self.assertEqual(plan['passes'], [
             'attention', 'scan', 'fuse-forward', 'differentiate',
-            'fuse-backward', 'loss', 'tf32', 'gates', 'rotary', 'units',
-            'advance', 'update'])
+            'fuse-backward', 'loss', 'tf32', 'gates', 'rotary', 'turn',
+            'units', 'advance', 'update'])
         naive = self.line(bench(*arguments, '--settings', 'naive',
                                 '--checkpoint', '--json'))
         self.assertEqual(naive['passes'], [

@@ -447,6 +447,62 @@ test_rotary (void)
   qm_work_free (all);
 }
 
+/* Gradients of heads that are turned back, whose plan is for such a target. */
+static QmWork *
+turned_of (const QmTarget *target, bool turned)
+{
+  QmGraph *graph = qm_graph_new ();
+  QmValueId angles = qm_graph_value (graph, QM_ROLE_STATE, QM_TYPE_F32, 2,
+                                     (int64_t[]){ SEQUENCE, HEAD }, "angles");
+  QmPlan plan = { .recipe = { .batch_size = 1, .steps = 1 },
+                  .options = { .target = *target },
+                  .accumulation = 1,
+                  .type = QM_TYPE_BF16,
+                  .parts = 1,
+                  .graph = graph };
+  QmWork *work = NULL;
+
+  add_attention (graph, GROUPS, 0);
+  if (turned)
+    {
+      graph->nodes[1].inputs[7] = angles;
+      graph->nodes[1].attributes.rotary = HEAD;
+    }
+  CHECK_INT (qm_work_new (&plan, &work, NULL), QM_OK);
+  qm_graph_free (graph);
+  return work;
+}
+
+/* Where gradients are turned as they are made that takes no time; elsewhere
+ * what queries and keys would take that are turned in place. */
+static void
+test_turned (void)
+{
+  const QmTarget targets[] = { { QM_DEVICE_CUDA, 80 }, { QM_DEVICE_CUDA, 90 } };
+
+  for (int i = 0; i < 2; i++)
+    {
+      QmWork *plain = turned_of (&targets[i], false);
+      QmWork *work = turned_of (&targets[i], true);
+      size_t n = work->n;
+
+      check_case (i == 0 ? "turned in memory" : "turned in registers");
+      CHECK_INT (plain->n, 2);
+      CHECK_INT (n, i == 0 ? 3 : 2);
+      CHECK (memcmp (plain->rows, work->rows, 2 * sizeof *plain->rows) == 0);
+      if (n == 3)
+        {
+          CHECK_INT (work->rows[2].op, QM_OP_ROTARY);
+          CHECK_NEAR (work->rows[2].bytes,
+                      2.0 * SEQUENCE * (HEADS + GROUPS) * HEAD * 2
+                          + 4.0 * SEQUENCE * HEAD,
+                      1e-12);
+        }
+      qm_work_free (plain);
+      qm_work_free (work);
+    }
+}
+
 /* All that attends to texts is given a mask where PyTorch compiles, and ViT; no
  * other tower of images is, but the encoder of MAE. */
 static void
@@ -709,6 +765,7 @@ main (void)
   test_without_kernels ();
   test_every_operator ();
   test_rotary ();
+  test_turned ();
   test_who_is_masked ();
   test_masks ();
   test_experts ();

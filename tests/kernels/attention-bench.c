@@ -7,7 +7,7 @@
  *                   [--dropout P] [--deterministic] [--check] [--shape I]
  *                   [--type fp16|bf16|tf32] [--forward] [--label TEXT]
  *                   [--layout heads-3|3-heads|separate] [--spread X]
- *                   [--table]
+ *                   [--table] [--turn whole|quarter|apart]
  *
  * Elements are normal with standard deviation --spread (1).  Many repeats show
  * what the clock is worth once the GPU is warm.
@@ -16,6 +16,10 @@
  * backward as 2.5 times forward, as everybody does.  With --check the results
  * of both paths are compared, at the timed size.
  *
+ * With --turn the gradients of queries and keys are turned back by rotary
+ * positions, of the whole of a head or of a quarter; `apart` as much as all of
+ * it, by the kernel that is there for it, after the others.
+ *
  * --table goes over the head sizes that have code of their own, with and
  * without a mask, by the portable kernels and, where the GPU has them, by those
  * for Hopper: how fast each is, and what part that is of a large product by our
@@ -23,6 +27,7 @@
 
 #include <stdbool.h>
 
+#include "kernels/cuda/cuda-ops.h"
 #include "kernels/cuda/portable-product.h"
 #include "kernels/random.h"
 
@@ -83,7 +88,8 @@ typedef struct Options
 {
   int repeat;
   float dropout, spread;
-  bool deterministic, check, forward_only;
+  bool deterministic, check, forward_only, apart;
+  int turned; /* of a head: 0, or one in so many */
   HostLayout layout;
   QmAttentionType type;
   const char *label;
@@ -93,8 +99,9 @@ typedef struct Buffers
 {
   HostLayout layout;
   void *qkv, *dout, *o, *dqkv, *workspace;
-  float *lse;
+  float *lse, *table;
   int32_t *rng;
+  bool apart;
   size_t qkv_bytes, o_bytes;
 } Buffers;
 
@@ -148,17 +155,35 @@ allocate (const QmAttention *a, const Options *options, Buffers *b)
                                               * (size_t) a->seq * 4));
   CUDA_OK (cudaMalloc ((void **) &b->rng, sizeof rng));
   CUDA_OK (cudaMemcpy (b->rng, rng, sizeof rng, cudaMemcpyHostToDevice));
+  b->apart = options->apart;
+  b->table = NULL;
+  if (a->rotary > 0)
+    b->table =
+        random_device (QM_ATTENTION_TF32,
+                       (size_t) a->seq * (size_t) a->rotary * 4, 0.7f, 3);
 }
 
 static void
 release (Buffers *b)
 {
-  void *all[] = {
-    b->qkv, b->dout, b->o, b->dqkv, b->workspace, b->lse, b->rng
-  };
+  void *all[] = { b->qkv,       b->dout, b->o,   b->dqkv,
+                  b->workspace, b->lse,  b->rng, b->table };
 
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     CUDA_OK (cudaFree (all[i]));
+}
+
+static QmTensor
+heads_of (const QmAttention *a, const QmAttentionTensor *t, int heads)
+{
+  return (QmTensor){ .type = a->type == QM_ATTENTION_FP16   ? QM_TYPE_F16
+                             : a->type == QM_ATTENTION_BF16 ? QM_TYPE_BF16
+                                                            : QM_TYPE_F32,
+                     .rank = 4,
+                     .shape = { a->batch, heads, a->seq, a->head_dim },
+                     .stride = { t->batch_stride, t->head_stride, t->seq_stride,
+                                 1 },
+                     .data = t->data };
 }
 
 static QmStatus
@@ -169,8 +194,10 @@ launch (const QmAttention *given,
 {
   QmAttention a = *given;
   QmAttentionTensor q, k, v, o, dout, dq, dk, dv;
+  QmStatus status;
 
   a.rng = b->rng;
+  a.table = b->apart ? NULL : b->table;
   host_tensor (&a, b->layout, 0, 3, b->qkv, &q);
   host_tensor (&a, b->layout, 1, 3, b->qkv, &k);
   host_tensor (&a, b->layout, 2, 3, b->qkv, &v);
@@ -179,11 +206,18 @@ launch (const QmAttention *given,
   host_tensor (&a, b->layout, 2, 3, b->dqkv, &dv);
   host_tensor (&a, b->layout, 0, 1, b->o, &o);
   host_tensor (&a, b->layout, 0, 1, b->dout, &dout);
-  return backward
-             ? qm_attention_backward (&a, &q, &k, &v, &o, b->lse, &dout, &dq,
-                                      &dk, &dv, b->workspace, NULL, error)
-             : qm_attention_forward (&a, &q, &k, &v, &o, b->lse, b->workspace,
-                                     NULL, error);
+  if (!backward)
+    return qm_attention_forward (&a, &q, &k, &v, &o, b->lse, b->workspace, NULL,
+                                 error);
+  status = qm_attention_backward (&a, &q, &k, &v, &o, b->lse, &dout, &dq, &dk,
+                                  &dv, b->workspace, NULL, error);
+  if (status != QM_OK || !b->apart)
+    return status;
+  const QmTensor heads[2] = { heads_of (&a, &dq, a.heads),
+                              heads_of (&a, &dk, a.groups) };
+
+  return qm_cuda_turn_back (NULL, &heads[0], &heads[1], b->table, a.rotary,
+                            error);
 }
 
 /* The same, where it has to work. */
@@ -293,7 +327,9 @@ run_shape (const Shape *s, const Options *o, QmAttentionPath path)
                     .scale = 1.0f / sqrtf ((float) s->head_dim),
                     .causal = s->causal,
                     .deterministic = o->deterministic,
-                    .dropout = o->dropout };
+                    .dropout = o->dropout,
+                    .rotary =
+                        o->turned > 0 ? s->head_dim / o->turned / 2 * 2 : 0 };
   Buffers b;
   double share = s->window > 0 ? (double) s->window / s->seq : 1;
   double flops = 4.0 * s->batch * s->heads * s->seq * s->seq * s->head_dim
@@ -483,6 +519,12 @@ main (int argc, char **argv)
         o.layout = !strcmp (argv[i], "3-heads")    ? LAYOUT_3_HEADS
                    : !strcmp (argv[i], "separate") ? LAYOUT_SEPARATE
                                                    : LAYOUT_HEADS_3;
+      }
+    else if (!strcmp (argv[i], "--turn"))
+      {
+        i++;
+        o.turned = !strcmp (argv[i], "quarter") ? 4 : 1;
+        o.apart = !strcmp (argv[i], "apart");
       }
     else if (!strcmp (argv[i], "--shape"))
       only = atoi (argv[++i]);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Attention on the GPU against a reference in double precision on the host,
- * over random shapes, layouts, types and dropout.
+ * over random shapes, layouts, types, dropout and rotary positions to turn
+ * gradients back by.
  *
  *   attention-test [--path portable|hopper|auto] [--cases N] [--seed S]
  *                  [--small] [--dim D] [--no-dropout] [--architecture N]
+ *                  [--type fp16|bf16|tf32] [--turn whole|quarter]
  *
  * Leaves with 77 ("skipped") where there is no GPU. */
 
@@ -29,7 +31,7 @@ typedef struct Run
   void *host_qkv, *host_dout, *host_o, *host_dqkv;
   float *host_lse;
   void *qkv, *dout_dev, *o_dev, *dqkv, *workspace;
-  float *lse_dev;
+  float *lse_dev, *table, *table_dev;
   int32_t *rng_dev;
   size_t qkv_count, o_count;
 } Run;
@@ -183,6 +185,23 @@ reference_row (const Case *c, Run *r, size_t head, int row, double *p)
     }
 }
 
+/* Turns heads back by the table, which is of angles of any size. */
+static void
+turn_back (const QmAttention *a, int heads, const float *table, double *x)
+{
+  const int half = a->rotary / 2;
+
+  for (int row = 0; row < a->batch * heads * a->seq; row++, x += a->head_dim)
+    for (int j = 0; j < half; j++)
+      {
+        const float *at = table + (size_t) (row % a->seq) * 2 * (size_t) half;
+        double first = x[j], second = x[j + half];
+
+        x[j] = first * at[j] + second * at[half + j];
+        x[j + half] = second * at[j] - first * at[half + j];
+      }
+}
+
 static void
 reference (const Case *c, Run *r)
 {
@@ -193,6 +212,8 @@ reference (const Case *c, Run *r)
     for (int row = 0; row < c->a.seq; row++)
       reference_row (c, r, head, row, p);
   free (p);
+  turn_back (&c->a, c->a.heads, r->table, r->dq);
+  turn_back (&c->a, c->a.groups, r->table, r->dk);
 }
 
 /* Against the inputs' own size, 1, where rows are so short that dq and dk are
@@ -243,6 +264,28 @@ gaps_untouched (const QmAttention *a, int heads, QmAttentionTensor t)
   return true;
 }
 
+/* Cosines, then sines, a row. */
+static void
+make_table (const QmAttention *a, Run *r, uint64_t *state)
+{
+  const size_t half = (size_t) a->rotary / 2, size = (size_t) a->seq * 2 * half;
+
+  r->table = allocate (size * sizeof *r->table);
+  for (size_t i = 0; i < (size_t) a->seq * half; i++)
+    {
+      float angle = 3 * random_normal (state);
+      size_t at = i / (half > 0 ? half : 1) * 2 * half + i % half;
+
+      r->table[at] = cosf (angle);
+      r->table[at + half] = sinf (angle);
+    }
+  if (half == 0)
+    return;
+  r->table_dev = allocate_device (size * sizeof *r->table);
+  CUDA_OK (cudaMemcpy (r->table_dev, r->table, size * sizeof *r->table,
+                       cudaMemcpyHostToDevice));
+}
+
 static void
 prepare (const Case *c, Run *r)
 {
@@ -291,6 +334,7 @@ prepare (const Case *c, Run *r)
                        cudaMemcpyHostToDevice));
   CUDA_OK (
       cudaMemcpy (r->rng_dev, c->rng, sizeof c->rng, cudaMemcpyHostToDevice));
+  make_table (a, r, &state);
 }
 
 static void
@@ -299,9 +343,9 @@ release (Run *r)
   void *host[] = { r->q,         r->k,        r->v,         r->dout,
                    r->o,         r->dq,       r->dk,        r->dv,
                    r->lse,       r->host_qkv, r->host_dout, r->host_o,
-                   r->host_dqkv, r->host_lse };
-  void *device[] = { r->qkv,     r->dout_dev, r->o_dev,    r->dqkv,
-                     r->lse_dev, r->rng_dev,  r->workspace };
+                   r->host_dqkv, r->host_lse, r->table };
+  void *device[] = { r->qkv,     r->dout_dev, r->o_dev,     r->dqkv,
+                     r->lse_dev, r->rng_dev,  r->workspace, r->table_dev };
 
   for (size_t i = 0; i < sizeof host / sizeof *host; i++)
     free (host[i]);
@@ -317,6 +361,7 @@ launch (const Case *c, Run *r)
   QmError error = { 0 };
 
   a.rng = r->rng_dev;
+  a.table = r->table_dev;
   host_tensor (&a, c->layout, 0, 3, r->qkv, &q);
   host_tensor (&a, c->layout, 1, 3, r->qkv, &k);
   host_tensor (&a, c->layout, 2, 3, r->qkv, &v);
@@ -429,10 +474,12 @@ run_case (const Case *c)
   Run r = { 0 };
   bool good;
 
-  printf ("%s %s b%d h%d/%d s%d d%d layout %d%s window %d%s dropout %.2f\n",
-          path_name (a->path), type_name (a->type), a->batch, a->heads,
-          a->groups, a->seq, a->head_dim, c->layout, a->causal ? " causal" : "",
-          a->window, a->deterministic ? " deterministic" : "", a->dropout);
+  printf (
+      "%s %s b%d h%d/%d s%d d%d layout %d%s window %d%s dropout %.2f turned "
+      "%d\n",
+      path_name (a->path), type_name (a->type), a->batch, a->heads, a->groups,
+      a->seq, a->head_dim, c->layout, a->causal ? " causal" : "", a->window,
+      a->deterministic ? " deterministic" : "", a->dropout, a->rotary);
   fflush (stdout);
   prepare (c, &r);
   good = launch (c, &r);
@@ -446,6 +493,25 @@ run_case (const Case *c)
     }
   release (&r);
   return good;
+}
+
+/* How much of a head turns: half of the time none, else mostly what some
+ * kernels do themselves. */
+static int
+random_rotary (uint64_t *state, int head_dim)
+{
+  switch (random_int (state, 8))
+    {
+    case 0:
+    case 1:
+      return head_dim;
+    case 2:
+      return head_dim / 8 * 2;
+    case 3:
+      return 2 + 2 * random_int (state, head_dim / 2);
+    default:
+      return 0;
+    }
 }
 
 static Case
@@ -526,6 +592,7 @@ random_case (
       c.a.batch = small || random_int (state, 4) ? 2 : 16;
     }
   c.layout = (HostLayout) random_int (state, LAYOUT_COUNT);
+  c.a.rotary = random_rotary (state, c.a.head_dim);
   c.seed = random_bits (state);
   for (int i = 0; i < QM_RNG_SIZE; i++)
     c.rng[i] = (int32_t) random_bits (state);
@@ -539,7 +606,7 @@ main (int argc, char **argv)
   int cases = 100, failed = 0, devices = 0, dim = 0;
   uint64_t state = 1;
   bool small = false, no_dropout = false;
-  int only = -1, architecture = 0;
+  int only = -1, architecture = 0, turned = 0; /* a share of heads */
 
   for (int i = 1; i < argc; i++)
     if (!strcmp (argv[i], "--small"))
@@ -568,6 +635,8 @@ main (int argc, char **argv)
                : !strcmp (argv[i], "bf16") ? QM_ATTENTION_BF16
                                            : QM_ATTENTION_TF32;
       }
+    else if (!strcmp (argv[i], "--turn"))
+      turned = strcmp (argv[++i], "quarter") ? 1 : 4;
     else if (!strcmp (argv[i], "--seed"))
       state = strtoull (argv[++i], NULL, 0);
     else
@@ -585,7 +654,8 @@ main (int argc, char **argv)
       c.a.architecture = architecture;
       if (no_dropout)
         c.a.dropout = 0;
-
+      if (turned > 0)
+        c.a.rotary = c.a.head_dim / turned / 2 * 2;
       if (!run_case (&c))
         failed++;
     }

@@ -457,27 +457,36 @@ compare_case (Compare *compare, const CompareCase *item)
       }
 }
 
-/* The gradient of attention needs what attention made. */
+/* The gradient of attention needs what attention made.  `rotary` elements of a
+ * head are turned. */
 static void
-compare_attention_backward (
-    Compare *compare, QmCausal causal, double dropout, bool shared, int window)
+compare_attention_backward (Compare *compare,
+                            QmCausal causal,
+                            double dropout,
+                            bool shared,
+                            int window,
+                            int64_t rotary)
 {
   static const char *const alike[MAX_TENSORS] = {
-    "obhsd", "pbhsd", "pbhsd", "pbhsd",
-    "obhsd", "sbhs",  "i3:k",  [QM_OP_MAX_INPUTS] = "pbhsd",
+    "obhsd", "pbhsd", "pbhsd",
+    "pbhsd", "obhsd", "sbhs",
+    "i3:k",  "ssr",   [QM_OP_MAX_INPUTS] = "pbhsd",
     "pbhsd", "pbhsd",
   };
   /* Heads of keys that three of queries share. */
   static const char *const fewer[MAX_TENSORS] = {
-    "obHsd", "obHsd", "pbhsd", "pbhsd",
-    "obHsd", "sbHs",  "i3:k",  [QM_OP_MAX_INPUTS] = "obHsd",
+    "obHsd", "obHsd", "pbhsd",
+    "pbhsd", "obHsd", "sbHs",
+    "i3:k",  "ssr",   [QM_OP_MAX_INPUTS] = "obHsd",
     "pbhsd", "pbhsd",
   };
   const char *const *words = shared ? fewer : alike;
   Operand operands[MAX_TENSORS], forward[MAX_TENSORS] = { 0 };
   QmOpCall call = { .op = QM_OP_ATTENTION };
+  int64_t usual = compare->size['r'];
   bool ran;
 
+  compare->size['r'] = rotary;
   call.attributes = (QmAttributes){
     .causal = causal,
     .scale = 0.2,
@@ -486,7 +495,9 @@ compare_attention_backward (
     .window = window,
   };
   for (int i = 0; i < MAX_TENSORS; i++)
-    make (compare, words[i] != NULL ? words[i] : "-", &operands[i]);
+    make (compare, words[i] != NULL && (i != 7 || rotary > 0) ? words[i] : "-",
+          &operands[i]);
+  compare->size['r'] = usual;
   for (int i = 0; i < 3; i++)
     forward[i] = operands[1 + i];
   forward[3] = operands[6];
@@ -495,6 +506,7 @@ compare_attention_backward (
   run (compare, &call, forward, 0);
   run (compare, &call, forward, 1);
   compare->op = call.op = QM_OP_ATTENTION_BACKWARD;
+  call.attributes.rotary = rotary;
   run (compare, &call, operands, 0);
   ran = run (compare, &call, operands, 1);
   for (int i = 0; i < MAX_TENSORS; i++)
@@ -523,7 +535,7 @@ compare_all (Compare *compare, size_t shape, const char *only)
         check_case (name);
         compare_case (compare, &compare_cases[i]);
       }
-  for (int i = 0; i < 16; i++)
+  for (int i = 0; i < 48; i++)
     if (only == NULL
         || strcmp (only, qm_op_name (QM_OP_ATTENTION_BACKWARD)) == 0)
       {
@@ -532,7 +544,10 @@ compare_all (Compare *compare, size_t shape, const char *only)
         check_case (name);
         compare_attention_backward (
             compare, i % 2 == 0 ? QM_CAUSAL_NONE : QM_CAUSAL_RESULT,
-            i / 2 % 2 == 0 ? 0 : 0.2, i / 4 % 2 == 1, i / 8 == 0 ? 0 : 6);
+            i / 2 % 2 == 0 ? 0 : 0.2, i / 4 % 2 == 1, i / 8 % 2 == 0 ? 0 : 6,
+            i < 16   ? 0
+            : i < 32 ? compare->size['d'] / 4 / 2 * 2 + 2
+                     : compare->size['d']);
       }
 }
 

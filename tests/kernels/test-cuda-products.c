@@ -625,6 +625,14 @@ test_attention (Test *test)
   call.inputs[5] = compare_tensor (&test->compare, QM_TYPE_F32, 3, shape, 0, 0);
   if (attributes.dropout > 0)
     call.inputs[6] = compare_rng (&test->compare);
+  if (toss (test))
+    {
+      int64_t turned = toss (test) ? shape[3] : (shape[3] + 7) / 8 * 2;
+
+      call.attributes.rotary = turned;
+      call.inputs[7] = compare_tensor (&test->compare, QM_TYPE_F32, 2,
+                                       SHAPE (shape[2], turned), 0, 0);
+    }
   packed (test, type, shape, call.outputs);
   compare_run (&test->compare, &call, allowed);
 }

@@ -80,6 +80,93 @@ test_attention (void)
   CHECK (!is_taken (90, &call));
 }
 
+/* The gradient of that attention, of whose heads so much is turned. */
+static QmOpCall
+turned (const QmOpCall *attention, int64_t rotary)
+{
+  const QmTensor *q = &attention->inputs[0];
+  const int64_t table[] = { q->shape[2], rotary };
+  QmOpCall call = { .op = QM_OP_ATTENTION_BACKWARD };
+
+  call.attributes = attention->attributes;
+  call.attributes.rotary = rotary;
+  for (int i = 0; i < 5; i++)
+    call.inputs[i] = *q;
+  call.inputs[5] = attention->outputs[1];
+  call.inputs[7] = tensor (QM_TYPE_F32, 2, table);
+  call.outputs[0] = call.outputs[1] = call.outputs[2] = *q;
+  return call;
+}
+
+/* Which GPUs turn gradients where they are made, and what of a head. */
+static void
+test_turns (void)
+{
+  static const struct
+  {
+    int architecture;
+    QmType type;
+    int64_t rows, size, rotary;
+    double dropout;
+    bool turns;
+  } cases[] = {
+    { 90, QM_TYPE_BF16, 80, 64, 64, 0, true },
+    { 90, QM_TYPE_F16, 80, 64, 16, 0, true },
+    { 90, QM_TYPE_BF16, 16, 80, 80, 0, true },
+    { 90, QM_TYPE_BF16, 16, 128, 32, 0, true },
+    { 90, QM_TYPE_BF16, 16, 256, 64, 0, true },
+    { 90, QM_TYPE_BF16, 80, 64, 32, 0, false },
+    { 90, QM_TYPE_BF16, 80, 80, 20, 0, false },
+    { 90, QM_TYPE_BF16, 80, 72, 72, 0, false },
+    { 90, QM_TYPE_BF16, 64, 64, 64, 0, false },
+    { 90, QM_TYPE_BF16, 80, 64, 64, 0.1, false },
+    { 90, QM_TYPE_F32, 80, 64, 64, 0, false },
+    { 80, QM_TYPE_BF16, 80, 64, 64, 0, false },
+    { 100, QM_TYPE_BF16, 80, 64, 64, 0, false },
+  };
+  const QmTarget cpu = { QM_DEVICE_CPU, 0 };
+
+  check_case ("turns");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      const QmTarget gpu = { QM_DEVICE_CUDA, cases[i].architecture };
+      QmOpCall call =
+          attention (cases[i].type, true, 2, cases[i].rows, cases[i].size);
+
+      call = turned (&call, cases[i].rotary);
+      call.attributes.dropout = cases[i].dropout;
+      CHECK (qm_target_turns (&gpu, &call) == cases[i].turns);
+      CHECK (!qm_target_turns (&cpu, &call));
+      call.inputs[7] = (QmTensor){ 0 };
+      CHECK (!qm_target_turns (&gpu, &call));
+    }
+}
+
+/* What no head can be turned by. */
+static void
+test_tables (void)
+{
+  const int64_t rows[] = { 15, 8 };
+  QmOpCall forward = attention (QM_TYPE_BF16, false, 2, 16, 8), call;
+
+  check_case ("tables");
+  call = turned (&forward, 8);
+  CHECK_INT (qm_op_check (&call, NULL), QM_OK);
+  call.attributes.rotary = 6;
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call = turned (&forward, 7);
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call = turned (&forward, 10);
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call = turned (&forward, 8);
+  call.inputs[7] = tensor (QM_TYPE_F32, 2, rows);
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call.inputs[7] = (QmTensor){ 0 };
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call.attributes.rotary = 0;
+  CHECK_INT (qm_op_check (&call, NULL), QM_OK);
+}
+
 static QmOpCall
 scan (int64_t sequences, int64_t states)
 {
@@ -195,6 +282,8 @@ int
 main (void)
 {
   test_attention ();
+  test_turns ();
+  test_tables ();
   test_scans ();
   test_rows ();
   test_samples ();
