@@ -376,6 +376,34 @@ split_scale (const QmOpCall *call, QmOpCall *scale, QmOpCall *norm)
   norm->outputs[5] = norm->outputs[7] = none;
 }
 
+/* The same of an adaptive norm that adds what a gate lets through. */
+static void
+split_gated_sum (const QmOpCall *call, QmOpCall *sum, QmOpCall *norm)
+{
+  const QmTensor none = { 0 }, *in = call->inputs, *out = call->outputs;
+
+  *norm = *call;
+  *sum = (QmOpCall){ .attributes = call->attributes };
+  if (call->op == QM_OP_ADAPTIVE_NORM)
+    {
+      sum->op = QM_OP_GATED_ADD;
+      sum->inputs[0] = in[3];
+      sum->inputs[1] = in[4];
+      sum->inputs[2] = in[0];
+      sum->outputs[0] = norm->inputs[0] = out[3];
+      norm->inputs[3] = norm->inputs[4] = norm->outputs[3] = none;
+      return;
+    }
+  sum->op = QM_OP_GATED_ADD_BACKWARD;
+  sum->inputs[0] = out[0];
+  sum->inputs[1] = in[6];
+  sum->inputs[2] = in[7];
+  sum->outputs[0] = out[3];
+  sum->outputs[1] = out[4];
+  norm->inputs[6] = norm->inputs[7] = none;
+  norm->outputs[3] = norm->outputs[4] = none;
+}
+
 /* What an attention's gradient that is turned back would be as two calls.  The
  * first takes as long as it did with what it makes as it is. */
 static void
@@ -417,6 +445,17 @@ predicted_as (const QmPlan *plan, const QmOpCall *call, QmOpCall parts[2])
       && qm_tensor_present (&call->inputs[forward ? 8 : 10]))
     {
       split_scale (call, &parts[forward ? 0 : 1], &parts[forward ? 1 : 0]);
+      return 2;
+    }
+  if (call->op == QM_OP_ADAPTIVE_NORM && qm_tensor_present (&call->inputs[3]))
+    {
+      split_gated_sum (call, &parts[0], &parts[1]);
+      return 2;
+    }
+  if (call->op == QM_OP_ADAPTIVE_NORM_BACKWARD
+      && qm_tensor_present (&call->inputs[6]))
+    {
+      split_gated_sum (call, &parts[1], &parts[0]);
       return 2;
     }
   if (call->op == QM_OP_ATTENTION_BACKWARD

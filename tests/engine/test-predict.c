@@ -70,14 +70,17 @@ step_of (const QmWork *work, const QmGpu *gpu, int gpus, const QmLevel *level)
   return prediction.step;
 }
 
-/* Whether a norm scales what it adds, or is the gradient of one: predicted as
- * the two operators that rates are known of. */
+/* Whether a norm scales what it adds, or lets it through a gate, or is the
+ * gradient of one: predicted as the two operators that rates are known of. */
 static bool
 is_scaled_norm (const QmNode *node)
 {
   return (node->op == QM_OP_LAYER_NORM && node->inputs[8] != QM_NO_VALUE)
          || (node->op == QM_OP_LAYER_NORM_BACKWARD
-             && node->inputs[10] != QM_NO_VALUE);
+             && node->inputs[10] != QM_NO_VALUE)
+         || (node->op == QM_OP_ADAPTIVE_NORM && node->inputs[3] != QM_NO_VALUE)
+         || (node->op == QM_OP_ADAPTIVE_NORM_BACKWARD
+             && node->inputs[6] != QM_NO_VALUE);
 }
 
 /* Calls are put together, and none is lost; products that turn what they make
@@ -85,9 +88,10 @@ is_scaled_norm (const QmNode *node)
 static void
 test_work (void)
 {
-  for (size_t i = 0; i < N_MODELS; i++)
+  for (size_t i = 0; i <= N_MODELS; i++)
     {
-      const QmModel *model = qm_catalog_model (catalog, models[i]);
+      const char *name = i < N_MODELS ? models[i] : "dit-xl-2";
+      const QmModel *model = qm_catalog_model (catalog, name);
       const QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
                                       .micro_batch = 4,
                                       .methods = QM_METHOD_ALL };
@@ -119,7 +123,8 @@ test_work (void)
       CHECK (calls == (double) graph_pass_nodes (plan->graph) + twice + turned
              && calls == work->calls);
       CHECK ((twice > 0)
-             == (strcmp (models[i], "dinov3-large-supervised") == 0));
+             == (strcmp (name, "dinov3-large-supervised") == 0
+                 || strcmp (name, "dit-xl-2") == 0));
       CHECK (work->n < 120);
       CHECK (work->passes == (double) plan->accumulation);
       qm_work_free (work);
