@@ -9,9 +9,10 @@
  * Fusion makes nodes that belong to two blocks: the norm that begins one also
  * sums what goes into it, and the norm or sum that ends one also rounds its
  * result for the next.  The part of the later block is made from the kept sum
- * or result alone, and a gradient that needs what both made is taken apart, for
- * otherwise all of the earlier block would be made beside what is left of the
- * later one. */
+ * or result alone, and the gradient of a gate that needs what both made is
+ * taken apart, for otherwise all of the earlier block would be made beside what
+ * is left of the later one.  That of a layer scale is not, and has this cost.
+ */
 
 #include "engine/passes.h"
 

@@ -272,7 +272,8 @@ cudaError_t launch_hopper_backward (const Params &p, cudaStream_t stream);
 /* For heads of 64 and no more rows than this. */
 constexpr int TF32_MAX_SEQ = 256;
 
-/* Rows of heads that the kernels for whole heads on Hopper take. */
+/* Rows of heads that the kernels for whole heads on Hopper take; the one
+ * forward takes fewer, too, but of small heads only what both do. */
 constexpr int WHOLE_MIN_SEQ = 81, WHOLE_MAX_SEQ = 272;
 
 cudaError_t launch_tf32_forward (const Params &p, cudaStream_t stream);

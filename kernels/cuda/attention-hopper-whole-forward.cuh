@@ -239,6 +239,8 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
           h.p.lse[(int64_t) bh * h.p.seq + row + 8 * i] =
               row_max[i] * h.p.scale + logf (sum);
       }
+    /* all warps are through with these rows of Q */
+    named_sync (1 + group, WARPGROUP);
     if (row0 + warp * 16 < h.rows)
 #pragma unroll
       for (int i = 0; i < D / 16; i++)

@@ -47,13 +47,16 @@ bool
 qm_cuda_turns (int architecture, const QmOpCall *call)
 {
   const QmTensor *q = &call->inputs[1];
+  const QmAttributes *attributes = &call->attributes;
+  bool masked = attributes->causal != QM_CAUSAL_NONE
+                || (attributes->window > 0 && attributes->window < q->shape[2]);
 
   return architecture == 90 && qm_tensor_present (&call->inputs[7])
          && q->type != QM_TYPE_F32
          && qm_cuda_attends_on_tensor_cores (architecture, call)
-         && !qm_dropout_is_on (call->attributes.dropout)
-         && qm_cuda_turns_in_end (q->shape[3], call->attributes.rotary)
-         && (q->shape[2] > QM_CUDA_WHOLE_ROWS || q->shape[3] > 64);
+         && !qm_dropout_is_on (attributes->dropout)
+         && qm_cuda_turns_in_end (q->shape[3], attributes->rotary)
+         && (masked || q->shape[2] > QM_CUDA_WHOLE_ROWS || q->shape[3] > 64);
 }
 
 /* `what` of the call are `count`, of which there may be `most`. */

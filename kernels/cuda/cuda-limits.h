@@ -74,8 +74,8 @@ qm_cuda_dual_states (int architecture)
 /* Rows of a head for attention. */
 #define QM_CUDA_ROWS (1 << 24)
 
-/* Rows of a head of at most 64 that are so few have kernels of their own, on
- * every GPU. */
+/* Rows of a head of at most 64 that are so few have a kernel of their own for
+ * the gradient, on every GPU, in 16 bits without mask, window and dropout. */
 #define QM_CUDA_WHOLE_ROWS 64
 
 /* Whether kernels of attention's gradient for Hopper, in 16 bits and without

@@ -407,7 +407,7 @@ qm_cuda_turn_back (cudaStream_t stream,
 {
   const int64_t size = (int64_t) qm_type_size (dq->type);
   const int64_t bytes = (char *) dk->data - (char *) dq->data;
-  const bool alike = dq->stride[0] == dk->stride[0]
+  const bool alike = dq->type == dk->type && dq->stride[0] == dk->stride[0]
                      && dq->stride[1] == dk->stride[1]
                      && dq->stride[2] == dk->stride[2];
   QmTensor x = turning_heads (*dq, 1, dq->stride[1]);

@@ -325,11 +325,11 @@ check_guards (Compare *compare, const Operand *operand)
 #define NOTHING_OF_ROWS 0x1p-15
 
 static double
-nothing (const Compare *compare)
+nothing (const Compare *compare, size_t elements)
 {
   if (compare->op == QM_OP_RESTORE_TOKENS_BACKWARD)
     return NOTHING_OF_TOKENS;
-  if (compare->op == QM_OP_LAYER_NORM_BACKWARD)
+  if (compare->op == QM_OP_LAYER_NORM_BACKWARD && elements == 1)
     return NOTHING_OF_ROWS;
   return compare->op == QM_OP_ACTIVATION_BACKWARD
                  && compare->type != QM_TYPE_F32
@@ -378,7 +378,7 @@ compare_operand (Compare *compare, const Operand *operand)
           ((double) got[i] - wanted[i]) * ((double) got[i] - wanted[i]);
       size += (double) wanted[i] * wanted[i];
     }
-  allowed = allowed * sqrt (size) + nothing (compare) * sqrt ((double) n);
+  allowed = allowed * sqrt (size) + nothing (compare, n) * sqrt ((double) n);
   if (!(sqrt (difference) <= allowed))
     printf ("  %g of %g\n", sqrt (difference), sqrt (size));
   CHECK (sqrt (difference) <= allowed);

@@ -109,6 +109,8 @@ test_turns (void)
     int64_t rows, size, rotary;
     double dropout;
     bool turns;
+    QmCausal causal;
+    int64_t window;
   } cases[] = {
     { 90, QM_TYPE_BF16, 80, 64, 64, 0, true },
     { 90, QM_TYPE_F16, 80, 64, 16, 0, true },
@@ -119,6 +121,9 @@ test_turns (void)
     { 90, QM_TYPE_BF16, 80, 80, 20, 0, false },
     { 90, QM_TYPE_BF16, 80, 72, 72, 0, false },
     { 90, QM_TYPE_BF16, 64, 64, 64, 0, false },
+    { 90, QM_TYPE_BF16, 64, 64, 64, 0, false, .window = 64 },
+    { 90, QM_TYPE_BF16, 64, 64, 64, 0, true, .window = 17 },
+    { 90, QM_TYPE_BF16, 64, 64, 64, 0, true, .causal = QM_CAUSAL_RESULT },
     { 90, QM_TYPE_BF16, 80, 64, 64, 0.1, false },
     { 90, QM_TYPE_F32, 80, 64, 64, 0, false },
     { 80, QM_TYPE_BF16, 80, 64, 64, 0, false },
@@ -135,6 +140,8 @@ test_turns (void)
 
       call = turned (&call, cases[i].rotary);
       call.attributes.dropout = cases[i].dropout;
+      call.attributes.causal = cases[i].causal;
+      call.attributes.window = cases[i].window;
       CHECK (qm_target_turns (&gpu, &call) == cases[i].turns);
       CHECK (!qm_target_turns (&cpu, &call));
       call.inputs[7] = (QmTensor){ 0 };
