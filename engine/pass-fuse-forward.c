@@ -294,24 +294,6 @@ match_sum (const QmUses *uses, QmGraph *graph, const QmNode *norm, Sum *sum)
   return true;
 }
 
-/* Whether a node between two others writes a value of `owner`, or, with
- * `reads`, reads one. */
-static bool
-is_used_between (const QmGraph *graph,
-                 const QmNode *from,
-                 const QmNode *to,
-                 QmValueId owner,
-                 bool reads)
-{
-  for (const QmNode *node = from + 1; node < to; node++)
-    for (int i = 0; i < (reads ? QM_OP_MAX_INPUTS : QM_OP_MAX_OUTPUTS); i++)
-      if (!qm_node_removed (node)
-          && qm_graph_owner (graph, reads ? node->inputs[i] : node->outputs[i])
-                 == owner)
-        return true;
-  return false;
-}
-
 /* The gain, and the dropout of samples. */
 static void
 take_scale (QmNode *norm, const QmNode *scale)
@@ -335,11 +317,8 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
 
   if (!match_sum (uses, graph, norm, &sum))
     return;
-  late = is_used_between (graph, sum.add, norm,
-                          qm_graph_owner (graph, norm->inputs[1]), false);
-  if (late
-      && is_used_between (graph, sum.add, norm,
-                          qm_graph_owner (graph, norm->inputs[0]), true))
+  late = qm_used_between (graph, sum.add, norm, norm->inputs[1], false);
+  if (late && qm_used_between (graph, sum.add, norm, norm->inputs[0], true))
     return;
   fused.inputs[0] = sum.x;
   fused.inputs[3] = sum.branch[0];
@@ -385,11 +364,8 @@ fuse_gated_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
       || !qm_graph_same_view (graph, add->outputs[0], norm->inputs[0]))
     return;
   for (int i = 1; i <= 2; i++)
-    late |= is_used_between (graph, add, norm,
-                             qm_graph_owner (graph, norm->inputs[i]), false);
-  if (late
-      && is_used_between (graph, add, norm,
-                          qm_graph_owner (graph, norm->inputs[0]), true))
+    late |= qm_used_between (graph, add, norm, norm->inputs[i], false);
+  if (late && qm_used_between (graph, add, norm, norm->inputs[0], true))
     return;
   fused.inputs[0] = add->inputs[2];
   fused.inputs[3] = add->inputs[0];

@@ -55,23 +55,6 @@ fuse_gate_of_product (const QmUses *uses, QmGraph *graph, QmNode *gate)
   qm_node_remove (gate);
 }
 
-/* Whether a node between two others writes what `value` is of. */
-static bool
-is_overwritten (const QmGraph *graph,
-                const QmNode *from,
-                const QmNode *to,
-                QmValueId value)
-{
-  QmValueId owner = qm_graph_owner (graph, value);
-
-  for (const QmNode *node = from + 1; node < to; node++)
-    for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
-      if (!qm_node_removed (node)
-          && qm_graph_owner (graph, node->outputs[i]) == owner)
-        return true;
-  return false;
-}
-
 /* dgate and dup, where the gradient of what was gated is read: what they are
  * made of may be made once more before. */
 static void
@@ -92,8 +75,8 @@ fuse_gradient_of_gate (const QmUses *uses, QmGraph *graph, QmNode *node)
       || !qm_graph_same_view (graph, product->outputs[0], node->inputs[0])
       || graph->values[dpre].tensor.type
              != graph->values[node->inputs[0]].tensor.type
-      || is_overwritten (graph, product, node, product->inputs[0])
-      || is_overwritten (graph, product, node, product->inputs[1]))
+      || qm_used_between (graph, product, node, product->inputs[0], false)
+      || qm_used_between (graph, product, node, product->inputs[1], false))
     return;
   fused = *product;
   fused.op = QM_OP_GATED_INPUT_GRAD;

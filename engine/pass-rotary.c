@@ -42,18 +42,14 @@ is_all_of_it (const QmGraph *graph, QmValueId view)
          && qm_tensor_same_strides (&graph->values[view].tensor, whole);
 }
 
-/* Whether a node between two others writes what one of them reads. */
+/* Whether a node between two others writes what the first reads. */
 static bool
 is_written_between (const QmGraph *graph, const QmNode *from, const QmNode *to)
 {
-  for (const QmNode *node = from + 1; node < to; node++)
-    for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
-      for (int j = 0; j < QM_OP_MAX_INPUTS; j++)
-        if (!qm_node_removed (node) && node->outputs[i] != QM_NO_VALUE
-            && from->inputs[j] != QM_NO_VALUE
-            && qm_graph_owner (graph, node->outputs[i])
-                   == qm_graph_owner (graph, from->inputs[j]))
-          return true;
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    if (from->inputs[i] != QM_NO_VALUE
+        && qm_used_between (graph, from, to, from->inputs[i], false))
+      return true;
   return false;
 }
 

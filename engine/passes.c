@@ -128,3 +128,21 @@ qm_pass_deterministic (QmGraph *graph, QmError *error)
     graph->nodes[i].attributes.deterministic = true;
   return qm_graph_status (graph, error);
 }
+
+bool
+qm_used_between (const QmGraph *graph,
+                 const QmNode *from,
+                 const QmNode *to,
+                 QmValueId value,
+                 bool reads)
+{
+  QmValueId owner = qm_graph_owner (graph, value);
+
+  for (const QmNode *node = from + 1; node < to; node++)
+    for (int i = 0; i < (reads ? QM_OP_MAX_INPUTS : QM_OP_MAX_OUTPUTS); i++)
+      if (!qm_node_removed (node)
+          && qm_graph_owner (graph, reads ? node->inputs[i] : node->outputs[i])
+                 == owner)
+        return true;
+  return false;
+}

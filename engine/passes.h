@@ -107,6 +107,15 @@ QmNode *qm_uses_maker (
 /* Marks a node as removed; qm_graph_sweep() then takes such nodes out. */
 void qm_node_remove (QmNode *node);
 bool qm_node_removed (const QmNode *node);
+
+/* Whether a node between two others writes a part of what `value` is one of,
+ * or, with `reads`, reads one. */
+bool qm_used_between (const QmGraph *graph,
+                      const QmNode *from,
+                      const QmNode *to,
+                      QmValueId value,
+                      bool reads);
+
 void qm_graph_sweep (QmGraph *graph);
 
 #endif

@@ -8,15 +8,6 @@
 #include "kernels/cuda/cuda-workspace.h"
 #include "kernels/cuda/hopper-product.h"
 
-/* Elements from one row of a matrix to the next. */
-static int64_t
-step_of (const QmTensor *tensor)
-{
-  return tensor->shape[0] > 1 || tensor->stride[0] > tensor->shape[1]
-             ? tensor->stride[0]
-             : tensor->shape[1];
-}
-
 /* Rows from `begin` on, and columns from `first` on, of a matrix. */
 static QmTensor
 part_of (const QmTensor *tensor,
@@ -165,9 +156,9 @@ qm_cuda_gated_linear (QmCudaContext *context,
     .rows = x->shape[0],
     .columns = y->shape[1],
     .inner = x->shape[1],
-    .step_a = step_of (x),
-    .step_b = step_of (w),
-    .step_d = step_of (y),
+    .step_a = qm_hopper_step (x),
+    .step_b = qm_hopper_step (w),
+    .step_d = qm_hopper_step (y),
     .a = x->data,
     .b = w->data,
     .d = y->data,
@@ -185,7 +176,7 @@ qm_cuda_gated_linear (QmCudaContext *context,
   if (qm_tensor_present (pre))
     {
       own.pre = pre->data;
-      own.step_pre = step_of (pre);
+      own.step_pre = qm_hopper_step (pre);
       fits = fits && pre->type == x->type;
     }
   facts = facts_of (call, &own);
@@ -253,10 +244,10 @@ qm_cuda_gated_input_grad (QmCudaContext *context,
     .rows = dy->shape[0],
     .columns = w->shape[1],
     .inner = dy->shape[1],
-    .step_a = step_of (dy),
-    .step_b = step_of (w),
-    .step_d = step_of (dpre),
-    .step_pre = step_of (pre),
+    .step_a = qm_hopper_step (dy),
+    .step_b = qm_hopper_step (w),
+    .step_d = qm_hopper_step (dpre),
+    .step_pre = qm_hopper_step (pre),
     .a = dy->data,
     .b = w->data,
     .d = dpre->data,

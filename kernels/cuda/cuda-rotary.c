@@ -6,15 +6,6 @@
 #include "kernels/cuda/cuda-choice.h"
 #include "kernels/cuda/hopper-product.h"
 
-/* Elements from one row of a matrix to the next. */
-static int64_t
-row_step (const QmTensor *tensor)
-{
-  return tensor->shape[0] > 1 || tensor->stride[0] > tensor->shape[1]
-             ? tensor->stride[0]
-             : tensor->shape[1];
-}
-
 static QmStatus
 composed_rotary (QmCudaContext *context,
                  cudaStream_t stream,
@@ -45,9 +36,9 @@ own_of (const QmOpCall *call)
     .rows = x->shape[0],
     .columns = y->shape[1],
     .inner = x->shape[1],
-    .step_a = row_step (x),
-    .step_b = row_step (w),
-    .step_d = row_step (y),
+    .step_a = qm_hopper_step (x),
+    .step_b = qm_hopper_step (w),
+    .step_d = qm_hopper_step (y),
     .a = x->data,
     .b = w->data,
     .bias = call->inputs[2].data, /* NULL where there is none */

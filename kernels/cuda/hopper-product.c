@@ -72,6 +72,14 @@ known (const QmHopperProduct *product)
     }
 }
 
+int64_t
+qm_hopper_step (const QmTensor *matrix)
+{
+  return matrix->shape[0] > 1 || matrix->stride[0] > matrix->shape[1]
+             ? matrix->stride[0]
+             : matrix->shape[1];
+}
+
 bool
 qm_hopper_product_fits (const QmCudaContext *context,
                         const QmHopperProduct *product)

@@ -46,23 +46,29 @@ part (GradientBench *bench, QmValueId vectors, int i)
                         (int64_t[]){ 15, 1 }, 5 * i);
 }
 
+/* Vectors of three samples: values of their own, or parts of one. */
+static void
+make_parts (GradientBench *bench, bool apart, QmValueId parts[3])
+{
+  QmValueId all = apart ? QM_NO_VALUE
+                        : gradient_copy (bench, gradient_input2 (bench, 3, 15));
+
+  for (int i = 0; i < 3; i++)
+    parts[i] = apart ? gradient_input2 (bench, 3, 5) : part (bench, all, i);
+}
+
 /* Three samples of four rows. */
 static void
 test_samples (bool apart)
 {
   GradientBench bench;
   QmNode *node;
-  QmValueId x, y, parts[3], vectors, position;
+  QmValueId x, y, parts[3], position;
 
   gradient_begin (&bench, apart ? "norms and gates" : "norms and gates, parts");
   x = gradient_input2 (&bench, 12, 5);
   position = gradient_input2 (&bench, 4, 5);
-  vectors = apart ? QM_NO_VALUE : gradient_input2 (&bench, 3, 15);
-  if (!apart)
-    vectors = gradient_copy (&bench, vectors);
-  for (int i = 0; i < 3; i++)
-    parts[i] =
-        apart ? gradient_input2 (&bench, 3, 5) : part (&bench, vectors, i);
+  make_parts (&bench, apart, parts);
   y = gradient_value (&bench, 2, (int64_t[]){ 12, 5 });
   node = gradient_append (&bench, QM_OP_ADD_POSITIONS);
   node->inputs[0] = x;
@@ -94,17 +100,12 @@ test_gated_samples (bool apart)
 {
   GradientBench bench;
   QmNode *node;
-  QmValueId x, branch, y, sum, both, parts[3], vectors;
+  QmValueId x, branch, y, sum, both, parts[3];
 
   gradient_begin (&bench, apart ? "gated norm" : "gated norm, parts");
   x = gradient_input2 (&bench, 12, 5);
   branch = gradient_input2 (&bench, 12, 5);
-  vectors = apart ? QM_NO_VALUE : gradient_input2 (&bench, 3, 15);
-  if (!apart)
-    vectors = gradient_copy (&bench, vectors);
-  for (int i = 0; i < 3; i++)
-    parts[i] =
-        apart ? gradient_input2 (&bench, 3, 5) : part (&bench, vectors, i);
+  make_parts (&bench, apart, parts);
   y = gradient_value (&bench, 2, (int64_t[]){ 12, 5 });
   sum = gradient_value (&bench, 2, (int64_t[]){ 12, 5 });
   both = gradient_value (&bench, 2, (int64_t[]){ 12, 5 });
