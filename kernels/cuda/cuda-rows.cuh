@@ -305,6 +305,30 @@ qm_depth_factor (const QmDropout &dropout, int64_t sample, int64_t row)
   return factor[0];
 }
 
+/* The same of the rows of a warp, `step` apart, whose lanes all ask for each in
+ * turn: a lane finds out one of the next 32, as one costs a thread more than
+ * all else that it does for a row. */
+struct QmDepths
+{
+  const QmDropout &dropout;
+  int64_t sample, step;
+  float mine = 1;
+  int used = 32;
+
+  __device__ __forceinline__ float
+  next (int64_t row)
+  {
+    if (dropout.rng == nullptr)
+      return 1;
+    if (used == 32)
+      {
+        mine = qm_depth_factor (dropout, sample, row + threadIdx.x % 32 * step);
+        used = 0;
+      }
+    return __shfl_sync (0xffffffffu, mine, used++);
+  }
+};
+
 /* Sums over the `threads` that share a row: a warp, or the whole block.
  * `shared` are 32 floats; two calls that follow each other take different ones.
  */

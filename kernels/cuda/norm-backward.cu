@@ -113,6 +113,7 @@ template <bool scaled> struct Gain
   __device__ __forceinline__ void
   write_row (const NormBackward &norm,
              int64_t row,
+             float factor,
              int column,
              const Column &now,
              const float (&dx)[QM_GROUP])
@@ -120,7 +121,8 @@ template <bool scaled> struct Gain
     if constexpr (scaled)
       {
         write_dx<true> (norm, row, column, dx);
-        write_scaled_branch<true> (norm, row, column, now.a, gain, dx, dgain);
+        write_scaled_branch<true> (norm, row, column, now.a, factor, gain, dx,
+                                   dgain);
       }
     else
       write_gradients<true> (norm, row, column, dx);
@@ -194,6 +196,7 @@ __launch_bounds__ (threads)
   __shared__ float2 shared[2][threads / 32];
   int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
   int64_t row = blockIdx.x;
+  QmDepths depths = { norm.drop, norm.sample, gridDim.x };
   Gain<scaled> gain;
   Affine first, second;
   Column next;
@@ -229,7 +232,8 @@ __launch_bounds__ (threads)
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         dn[i] = now.rstd * (dn[i] - both.x - n[i] * both.y) + add[i];
-      gain.write_row (norm, row, column, now, dn);
+      gain.write_row (norm, row, scaled ? depths.next (row) : 1, column, now,
+                      dn);
     }
   gain.write (norm, column);
   first.write (norm.parts, column, columns);
@@ -237,9 +241,9 @@ __launch_bounds__ (threads)
     second.write (norm.parts + 2, column, columns);
 }
 
-/* Rows of two gradients, or of one with a gain, of up to 8 x threads elements,
- * one group a thread, on Hopper.  Two blocks of 320 threads shall fit; the
- * compiler knows best for the others. */
+/* Rows of two gradients, or long ones of one with a gain, of up to 8 x threads
+ * elements, one group a thread, on Hopper.  Two blocks of 320 threads shall
+ * fit; the compiler knows best for the others. */
 template <int threads, Outputs outputs, bool scaled>
 __global__ void
 __launch_bounds__ (threads, threads == 320 ? 2 : 0)
@@ -253,6 +257,7 @@ __launch_bounds__ (threads, threads == 320 ? 2 : 0)
   QmCopier copier = { copied, full, (char *) memory, norm.rows };
   int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
   float share = 1 / (float) columns;
+  QmDepths depths = { norm.drop, norm.sample, gridDim.x };
   Gain<scaled> gain;
   Affine first, second;
 
@@ -304,7 +309,8 @@ __launch_bounds__ (threads, threads == 320 ? 2 : 0)
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         dn[i] = rstd * (dn[i] - both.x - n[i] * both.y) + add[i];
-      gain.write_row (norm, row, column, now, dn);
+      gain.write_row (norm, row, scaled ? depths.next (row) : 1, column, now,
+                      dn);
     }
   gain.write (norm, column);
   first.write (norm.parts, column, columns);
@@ -383,8 +389,9 @@ launch (const QmCudaContext *context,
   return blocks;
 }
 
-/* Rows of two gradients, or with a gain, that the copy engine shall fetch;
- * those of more than 640 groups would not leave a thread enough registers. */
+/* Rows of two gradients, or long ones with a gain, that the copy engine shall
+ * fetch; those of more than 640 groups would not leave a thread enough
+ * registers. */
 bool
 can_stream (const QmCudaContext *context, int64_t columns)
 {
@@ -428,6 +435,7 @@ launch_whole (const QmCudaContext *context,
 {
   int n = norm.columns;
   bool dual = norm.dy2.data != nullptr, scaled = norm.gain.data != nullptr;
+  bool streams = scaled ? !dual && n > 1024 : dual;
 
   if (is_of_heads (norm))
     return launch_as_heads (context, stream, norm);
@@ -435,7 +443,7 @@ launch_whole (const QmCudaContext *context,
     return launch<32, 1, true> (context, stream, norm);
   if (n <= 512)
     return launch<32, 2, true> (context, stream, norm);
-  if (dual != scaled && can_stream (context, n))
+  if (streams && can_stream (context, n))
     return n <= 1024   ? launch_stream<128> (context, stream, norm)
            : n <= 2048 ? launch_stream<256> (context, stream, norm)
            : n <= 2560 ? launch_stream<320> (context, stream, norm)

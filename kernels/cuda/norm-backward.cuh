@@ -72,19 +72,18 @@ write_branch (const NormBackward &norm,
                        out);
 }
 
-/* gain dx, and the share of a dx of the gradient of the gain: nothing of a
- * sample that is left out. */
+/* factor gain dx, and the share of a dx of the gradient of the gain. */
 template <bool whole>
 __device__ __forceinline__ void
 write_scaled_branch (const NormBackward &norm,
                      int64_t row,
                      int column,
                      const QmRaw &raw,
+                     float factor,
                      const float (&gain)[QM_GROUP],
                      const float (&dx)[QM_GROUP],
                      float (&dgain)[QM_GROUP])
 {
-  float factor = qm_depth_factor (norm.drop, norm.sample, row);
   float a[QM_GROUP];
 
   qm_unpack (raw, norm.a.type, a);
@@ -183,6 +182,7 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
   int lane = (int) threadIdx.x % threads;
   float sums[dual ? 4 : 2][groups][QM_GROUP] = {};
   float dgain[scaled ? groups : 1][QM_GROUP] = {};
+  QmDepths depths = { norm.drop, norm.sample, (int64_t) gridDim.x * each };
 
   for (int64_t row = (int64_t) blockIdx.x * each + threadIdx.x / threads;
        row < norm.rows; row += (int64_t) gridDim.x * each)
@@ -191,7 +191,7 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
       QmRaw a[scaled ? groups : 1];
       float n[groups][QM_GROUP], dn[groups][QM_GROUP];
       float mean = norm.rms ? 0 : norm.mean[row], rstd = norm.rstd[row];
-      float total = 0, dot = 0;
+      float total = 0, dot = 0, factor = scaled ? depths.next (row) : 1;
 
 #pragma unroll
       for (int g = 0; g < groups; g++)
@@ -258,8 +258,8 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
 
               fetch_gain<whole> (norm, column, gain);
               write_dx<whole> (norm, row, column, dn[g]);
-              write_scaled_branch<whole> (norm, row, column, a[g], gain, dn[g],
-                                          dgain[g]);
+              write_scaled_branch<whole> (norm, row, column, a[g], factor, gain,
+                                          dn[g], dgain[g]);
             }
           else
             write_gradients<whole> (norm, row, column, dn[g]);

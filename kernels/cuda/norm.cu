@@ -48,7 +48,7 @@ add_branch (const Norm &norm,
     }
 }
 
-/* x += gain a, of a sample that is left out nothing. */
+/* x += factor gain a */
 __device__ __forceinline__ void
 add_scaled (const Norm &norm,
             const QmRaw &raw,
@@ -69,12 +69,10 @@ template <int threads, int groups, bool whole>
 __device__ __forceinline__ void
 add_scaled_branch (const Norm &norm,
                    const QmRaw (&raw)[groups],
-                   int64_t row,
+                   float factor,
                    int lane,
                    float (&x)[groups][QM_GROUP])
 {
-  float factor = qm_depth_factor (norm.drop_a, norm.sample, row);
-
 #pragma unroll
   for (int g = 0; g < groups; g++)
     {
@@ -104,11 +102,15 @@ fetch_row (const QmRows &from,
                                     columns, from.type);
 }
 
-/* x + dropout (a) + dropout (b), or x + gain a, written to `sum` where there is
- * a. */
+/* x + dropout (a) + dropout (b), or x + factor gain a, written to `sum` where
+ * there is a. */
 template <int threads, int groups, bool whole, bool scaled>
 __device__ __forceinline__ void
-read_row (const Norm &norm, int64_t row, int lane, float (&x)[groups][QM_GROUP])
+read_row (const Norm &norm,
+          int64_t row,
+          float factor,
+          int lane,
+          float (&x)[groups][QM_GROUP])
 {
   QmRaw raw[groups], raw_a[groups], raw_b[groups];
 
@@ -123,7 +125,7 @@ read_row (const Norm &norm, int64_t row, int lane, float (&x)[groups][QM_GROUP])
   if (!norm.a)
     return;
   if constexpr (scaled)
-    add_scaled_branch<threads, groups, whole> (norm, raw_a, row, lane, x);
+    add_scaled_branch<threads, groups, whole> (norm, raw_a, factor, lane, x);
   else
     add_branch<threads, groups, whole> (norm, norm.a, norm.drop_a, raw_a, row,
                                         lane, x);
@@ -174,13 +176,15 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
   constexpr int each = threads == 32 ? 4 : 1;
   __shared__ float shared[2][32];
   int lane = (int) threadIdx.x % threads;
+  QmDepths depths = { norm.drop_a, norm.sample, (int64_t) gridDim.x * each };
 
   for (int64_t row = (int64_t) blockIdx.x * each + threadIdx.x / threads;
        row < norm.rows; row += (int64_t) gridDim.x * each)
     {
       float x[groups][QM_GROUP], mean = 0, squares = 0, rstd;
+      float factor = scaled ? depths.next (row) : 1;
 
-      read_row<threads, groups, whole, scaled> (norm, row, lane, x);
+      read_row<threads, groups, whole, scaled> (norm, row, factor, lane, x);
       if (!norm.rms)
         {
 #pragma unroll
@@ -243,10 +247,11 @@ template <bool scaled> struct Column
                                 norm.b.type);
   }
 
-  /* x + dropout (a) + dropout (b), or x + gain a */
+  /* x + dropout (a) + dropout (b), or x + factor gain a */
   __device__ __forceinline__ void
   sum (const Norm &norm,
        const float (&gain)[QM_GROUP],
+       float factor,
        int64_t row,
        int column,
        float (&to)[QM_GROUP]) const
@@ -255,8 +260,7 @@ template <bool scaled> struct Column
     if (!scaled && !norm.a)
       return;
     if constexpr (scaled)
-      add_scaled (norm, a, gain,
-                  qm_depth_factor (norm.drop_a, norm.sample, row), to);
+      add_scaled (norm, a, gain, factor, to);
     else
       add (norm, norm.a, norm.drop_a, a, row, column, to);
     if (!scaled && norm.b)
@@ -341,6 +345,7 @@ __launch_bounds__ (threads) column_kernel (const __grid_constant__ Norm norm)
   int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
   int64_t row = blockIdx.x;
   float gain[QM_GROUP] = {};
+  QmDepths depths = { norm.drop_a, norm.sample, gridDim.x };
   Affine first, second;
   Column<scaled> next;
 
@@ -355,7 +360,7 @@ __launch_bounds__ (threads) column_kernel (const __grid_constant__ Norm norm)
       float x[QM_GROUP], mean = 0, squares = 0, rstd;
 
       next.fetch (norm, row + gridDim.x, column);
-      now.sum (norm, gain, row, column, x);
+      now.sum (norm, gain, scaled ? depths.next (row) : 1, row, column, x);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         mean += x[i];
@@ -403,6 +408,7 @@ __launch_bounds__ (threads)
   QmCopier copier = { copied, full, (char *) memory, norm.rows };
   int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
   float share = 1 / (float) columns, gain[QM_GROUP] = {};
+  QmDepths depths = { norm.drop_a, norm.sample, gridDim.x };
   Affine first, second;
   float2 both;
 
@@ -433,7 +439,8 @@ __launch_bounds__ (threads)
           if (!scaled && norm.b)
             now.b = qm_fetch_group<true> (at + norm.at_b, column, columns,
                                           norm.b.type);
-          now.sum (norm, gain, row, column, x[k]);
+          now.sum (norm, gain, scaled ? depths.next (row) : 1, row, column,
+                   x[k]);
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
             mean[k] += x[k][i];
@@ -545,8 +552,9 @@ launch_as_heads (const QmCudaContext *context,
                                   norm.rows);
 }
 
-/* Rows with a gain and one output, of one group a thread: where there is a copy
- * engine it has more of them under way than registers would hold. */
+/* Rows with a gain and one output, of one group a thread; longer ones where
+ * there is a copy engine, which has more of them under way than registers would
+ * hold. */
 void
 launch_scaled_columns (const QmCudaContext *context,
                        cudaStream_t stream,
@@ -554,12 +562,10 @@ launch_scaled_columns (const QmCudaContext *context,
 {
   int n = norm.columns;
 
-  if (!qm_cuda_has_hopper (context) && n <= 768)
+  if (n <= 768)
     launch_columns<96> (context, stream, norm);
-  else if (!qm_cuda_has_hopper (context))
-    launch_columns<128> (context, stream, norm);
   else if (n <= 1024)
-    launch_stream<128, true> (context, stream, norm);
+    launch_columns<128> (context, stream, norm);
   else if (n <= 2048)
     launch_stream<256, true> (context, stream, norm);
   else if (n <= 4096)
