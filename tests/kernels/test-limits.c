@@ -10,7 +10,7 @@
 
 #define LARGEST 8192
 
-static float memory[LARGEST];
+static _Alignas(16) float memory[LARGEST];
 
 static QmTensor
 tensor (QmType type, int rank, const int64_t *shape)
@@ -146,6 +146,117 @@ test_turns (void)
       CHECK (!qm_target_turns (&cpu, &call));
       call.inputs[7] = (QmTensor){ 0 };
       CHECK (!qm_target_turns (&gpu, &call));
+    }
+}
+
+/* A product of x and weights for a gate, or on its way back, between so many
+ * columns and so many features, each matrix with rows that are `step` more
+ * elements apart than they are long. */
+static QmOpCall
+gated (bool forward, QmType type, int64_t in, int64_t features, int64_t step)
+{
+  const int64_t x[] = { 4, in }, y[] = { 4, features };
+  const int64_t pre[] = { 4, 2 * features }, up[] = { 2 * features, in };
+  const int64_t down[] = { in, features };
+  QmOpCall call = { .op =
+                        forward ? QM_OP_GATED_LINEAR : QM_OP_GATED_INPUT_GRAD };
+
+  call.attributes.activation = QM_FUNCTION_SILU;
+  call.inputs[0] = tensor (type, 2, x);
+  call.inputs[1] = tensor (type, 2, forward ? up : down);
+  if (!forward)
+    call.inputs[2] = tensor (type, 2, pre);
+  call.outputs[0] = tensor (type, 2, forward ? y : pre);
+  if (forward)
+    call.outputs[1] = tensor (type, 2, pre);
+  for (int i = 0; i < 3; i++)
+    call.inputs[i].stride[0] += step;
+  for (int i = 0; i < 2; i++)
+    call.outputs[i].stride[0] += step;
+  return call;
+}
+
+/* Which GPUs have kernels for products that end in gates, and of what. */
+static void
+test_gates (void)
+{
+  static const struct
+  {
+    int architecture;
+    QmType type;
+    int64_t in, features, step;
+    QmFunction activation;
+    bool gates;
+  } cases[] = {
+    { 90, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_SILU, true },
+    { 90, QM_TYPE_F16, 64, 24, 0, QM_FUNCTION_GELU, true },
+    { 90, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_GELU_TANH, true },
+    { 90, QM_TYPE_BF16, 64, 24, 8, QM_FUNCTION_SILU, true },
+    { 90, QM_TYPE_BF16, 64, 24, 4, QM_FUNCTION_SILU, false },
+    { 90, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_RELU, false },
+    { 90, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_NONE, false },
+    { 90, QM_TYPE_F32, 64, 24, 0, QM_FUNCTION_SILU, false },
+    { 90, QM_TYPE_BF16, 60, 24, 0, QM_FUNCTION_SILU, false },
+    { 90, QM_TYPE_BF16, 64, 20, 0, QM_FUNCTION_SILU, false },
+    { 80, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_SILU, false },
+    { 100, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_SILU, false },
+  };
+  const QmTarget cpu = { QM_DEVICE_CPU, 0 };
+
+  check_case ("gates");
+  CHECK (!qm_target_has_gates (&cpu));
+  for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++)
+    {
+      const QmTarget gpu = { QM_DEVICE_CUDA, cases[i / 2].architecture };
+      QmOpCall call = gated (i % 2 == 0, cases[i / 2].type, cases[i / 2].in,
+                             cases[i / 2].features, cases[i / 2].step);
+      QmOpCall other;
+
+      call.attributes.activation = cases[i / 2].activation;
+      CHECK_INT (qm_op_check (&call, NULL), QM_OK);
+      CHECK (qm_target_gates (&gpu, &call) == cases[i / 2].gates);
+      CHECK (qm_target_has_gates (&gpu) == (gpu.architecture == 90));
+      CHECK (!qm_target_gates (&cpu, &call));
+      other = call;
+      other.inputs[1].type =
+          call.inputs[1].type == QM_TYPE_F16 ? QM_TYPE_BF16 : QM_TYPE_F16;
+      CHECK (!qm_target_gates (&gpu, &other));
+      other = call;
+      other.op = i % 2 == 0 ? QM_OP_LINEAR : QM_OP_LINEAR_INPUT_GRAD;
+      CHECK (!qm_target_gates (&gpu, &other));
+    }
+}
+
+/* A plan's calls have no addresses; those of a call are of whole 16 bytes. */
+static void
+test_gate_addresses (void)
+{
+  const QmTarget gpu = { QM_DEVICE_CUDA, 90 };
+  static _Alignas(16) char bytes[32];
+
+  check_case ("addresses of gates");
+  for (int i = 0; i < 2; i++)
+    {
+      QmOpCall call = gated (i == 0, QM_TYPE_BF16, 64, 24, 0);
+      const int64_t shape[] = { 48 };
+
+      for (int j = 0; j < 3; j++)
+        call.inputs[j].data = NULL;
+      call.outputs[0].data = call.outputs[1].data = NULL;
+      CHECK (qm_target_gates (&gpu, &call));
+      call.inputs[0].data = bytes;
+      CHECK (qm_target_gates (&gpu, &call));
+      call.inputs[0].data = bytes + 8;
+      CHECK (!qm_target_gates (&gpu, &call));
+      call.inputs[0].data = NULL;
+      if (i > 0)
+        continue;
+      call.outputs[1] = (QmTensor){ 0 };
+      CHECK (qm_target_gates (&gpu, &call));
+      call.inputs[2] = tensor (QM_TYPE_BF16, 1, shape);
+      CHECK (qm_target_gates (&gpu, &call));
+      call.inputs[2] = tensor (QM_TYPE_F32, 1, shape);
+      CHECK (!qm_target_gates (&gpu, &call));
     }
 }
 
@@ -290,6 +401,8 @@ main (void)
 {
   test_attention ();
   test_turns ();
+  test_gates ();
+  test_gate_addresses ();
   test_tables ();
   test_scans ();
   test_rows ();
