@@ -121,7 +121,13 @@ bool qm_op_rotary_fits (const QmOpCall *call);
 void
 qm_op_split_rotary (const QmOpCall *call, QmOpCall *linear, QmOpCall *rotary);
 
-/* Checks the types and shapes of the call against the table. */
+/* Checks what numbers of the call may be, whatever its tensors are:
+ * QM_STATUS_INVALID, with what is wrong, where a window is negative or a scale
+ * of attention's scores is 0 or less. */
+QmStatus qm_op_check_attributes (const QmOpCall *call, QmError *error);
+
+/* Checks the types and shapes of the call against the table, and its
+ * attributes. */
 QmStatus qm_op_check (const QmOpCall *call, QmError *error);
 
 /* Queues the call.  QM_STATUS_UNSUPPORTED where the device has no such

@@ -6,6 +6,7 @@
 #include "kernels/operators.h"
 #include "tests/data/check.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LARGEST 8192
@@ -43,6 +44,7 @@ attention (QmType type, bool tf32, int64_t heads, int64_t rows, int64_t size)
   QmOpCall call = { .op = QM_OP_ATTENTION };
 
   call.attributes.tf32 = tf32;
+  call.attributes.scale = 0.5;
   for (int i = 0; i < 3; i++)
     call.inputs[i] = tensor (type, 4, shape);
   call.outputs[0] = tensor (type, 4, shape);
@@ -285,6 +287,47 @@ test_tables (void)
   CHECK_INT (qm_op_check (&call, NULL), QM_OK);
 }
 
+/* What no kernel can scale scores by, nor as fp32, and other windows. */
+static void
+test_scales (void)
+{
+  static const struct
+  {
+    double scale;
+    int64_t window;
+    const char *message; /* NULL: there is none */
+  } cases[] = {
+    { 0.125, 0, NULL },
+    { 1e9, 3, NULL },
+    { 1e-30, 0, NULL },
+    { 0, 0, "the scale of its scores is 0, and has to be above 0" },
+    { -0.125, 0, "the scale of its scores is -0.125, and has to be above 0" },
+    { 1e-60, 0, "the scale of its scores is 1e-60, and has to be above 0" },
+    { NAN, 0, "the scale of its scores is nan" },
+    { INFINITY, 0, "the scale of its scores is inf" },
+    { 0.125, -1, "the window is -1, and cannot be negative" },
+  };
+
+  check_case ("scales");
+  for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++)
+    {
+      const char *message = cases[i / 2].message;
+      QmOpCall call = attention (QM_TYPE_BF16, false, 2, 16, 8);
+      QmError error = { 0 };
+
+      if (i % 2 == 1)
+        call = turned (&call, 8);
+      call.attributes.scale = cases[i / 2].scale;
+      call.attributes.window = cases[i / 2].window;
+      CHECK_INT (qm_op_check (&call, &error),
+                 message == NULL ? QM_OK : QM_STATUS_INVALID);
+      if (message == NULL)
+        continue;
+      CHECK_CONTAINS (error.message, qm_op_name (call.op));
+      CHECK_CONTAINS (error.message, message);
+    }
+}
+
 static QmOpCall
 scan (int64_t sequences, int64_t states)
 {
@@ -404,6 +447,7 @@ main (void)
   test_gates ();
   test_gate_addresses ();
   test_tables ();
+  test_scales ();
   test_scans ();
   test_rows ();
   test_samples ();
