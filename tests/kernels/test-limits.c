@@ -229,7 +229,8 @@ test_gates (void)
     }
 }
 
-/* A plan's calls have no addresses; those of a call are of whole 16 bytes. */
+/* A plan's calls have no addresses; those of a call are of whole 16 bytes, and
+ * so are rows of each matrix. */
 static void
 test_gate_addresses (void)
 {
@@ -251,6 +252,19 @@ test_gate_addresses (void)
       call.inputs[0].data = bytes + 8;
       CHECK (!qm_target_gates (&gpu, &call));
       call.inputs[0].data = NULL;
+      for (int j = 0; j < 4; j++)
+        {
+          QmOpCall other = call;
+          QmTensor *const each[] = { &other.inputs[0], &other.inputs[1],
+                                     &other.outputs[0],
+                                     i == 0 ? &other.outputs[1]
+                                            : &other.inputs[2] };
+
+          each[j]->stride[0] += 4;
+          CHECK (!qm_target_gates (&gpu, &other));
+          each[j]->stride[0] += 4;
+          CHECK (qm_target_gates (&gpu, &other));
+        }
       if (i > 0)
         continue;
       call.outputs[1] = (QmTensor){ 0 };
