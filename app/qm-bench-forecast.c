@@ -75,6 +75,16 @@ open_basis (QmBenchSearch *search, Basis *basis, QmError *error)
   return status;
 }
 
+/* Whether a search is of trainings in FP8 alone. */
+static bool
+searches_fp8_alone (const QmBenchSearch *search)
+{
+  for (size_t i = 0; i < search->n_models; i++)
+    if (search->models[i].recipe.precision != QM_PRECISION_FP8)
+      return false;
+  return search->n_models > 0;
+}
+
 QmStatus
 qm_bench_say_search_links (QmBenchSearch *search, QmError *error)
 {
@@ -94,6 +104,10 @@ qm_bench_say_search_links (QmBenchSearch *search, QmError *error)
     qm_bench_say ("%.120s is not used: nothing is predicted of %.60s, of which "
                   "too little is known to",
                   options->links, search->info.name);
+  else if (searches_fp8_alone (search))
+    qm_bench_say ("%.120s is not used: nothing is predicted of trainings in "
+                  "FP8",
+                  options->links);
   else
     qm_bench_say_other_links (options, &basis.links, search->gpus);
   qm_bench_clear_probes (&basis.probes);

@@ -311,7 +311,10 @@ read_measured_links (const QmBenchOptions *options,
   if (status == QM_OK)
     status =
         qm_bench_check_links (options, links, (int) options->n_nodes, error);
-  for (int i = 0; i < question->n_counts && status == QM_OK; i++)
+  /* Of what is refused, as it is in FP8, nothing is made of them. */
+  for (int i = 0; i < question->n_counts && status == QM_OK
+                  && question->model.recipe.precision != QM_PRECISION_FP8;
+       i++)
     qm_bench_say_other_links (options, links,
                               question->counts[i]
                                   * (links->nodes > 1 ? links->nodes : 1));

@@ -231,6 +231,8 @@ add_training_rate (json_t *object, const QmTrainingRate *rate)
   json_object_set_new (object, "samples_per_s",
                        qm_cli_json_number (rate->samples_per_s, 6));
   json_object_set_new (object, "sm_mhz", qm_cli_json_number (rate->sm_mhz, 0));
+  json_object_set_new (object, "measured_on",
+                       qm_cli_json_date (rate->measured_on));
   json_object_set_new (object, "source", json_string (rate->source));
   json_object_set_new (object, "defect", qm_cli_json_text (rate->defect));
   json_object_set_new (object, "notes", qm_cli_json_text (rate->notes));

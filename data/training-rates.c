@@ -32,6 +32,7 @@ enum
   COLUMN_SAMPLES_PER_S,
   COLUMN_ROUNDING,
   COLUMN_SM_MHZ,
+  COLUMN_MEASURED_ON,
   COLUMN_SOURCE,
   COLUMN_DEFECT,
   COLUMN_NOTES,
@@ -58,6 +59,7 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   { "samples_per_s", true },
   { "rounding", false },
   { "sm_mhz", true },
+  { "measured_on", false },
   { "source", true },
   { "defect", true },
   { "notes", true },
@@ -137,6 +139,7 @@ read_rate (QmCsvRow *row, void *data)
   if (!(rate->rounding > 0))
     rate->rounding = 0;
   rate->sm_mhz = qm_csv_number (row, COLUMN_SM_MHZ, 100, 10000);
+  rate->measured_on = qm_csv_date (row, COLUMN_MEASURED_ON);
   rate->source = qm_csv_text (row, COLUMN_SOURCE, true);
   rate->defect = qm_csv_text (row, COLUMN_DEFECT, false);
   rate->notes = qm_csv_text (row, COLUMN_NOTES, false);

@@ -9,6 +9,7 @@
 
 #include "data/error.h"
 #include "data/model.h"
+#include "data/money.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,6 +44,7 @@ typedef struct QmTrainingRate
   double rounding;      /* the share by which the rate may be another, since the
                            source has so few digits; 0: none to speak of */
   double sm_mhz;        /* that they ran at; NaN: not known */
+  QmDate measured_on;   /* all 0: not known */
   const char *source;
   const char *defect; /* why it counts for nothing; empty: it does */
   const char *notes;

@@ -367,12 +367,13 @@ is_stream (QmOp op)
     }
 }
 
-/* Our kernels that end a product in a gate are Hopper's; elsewhere a call of
- * that is two kernels. */
+/* Where no kernels end products in gates, a call of that is two. */
 static bool
 has_gate_kernels (const QmSpeeds *speeds)
 {
-  return speeds->architecture / 10 == 9;
+  const QmTarget target = { QM_DEVICE_CUDA, speeds->architecture };
+
+  return qm_target_has_gates (&target);
 }
 
 static Cost

@@ -121,7 +121,7 @@ qm_trained_read (const QmTrainingRate *rate,
             : strcmp (rate->link, "pcie") == 0 ? QM_INTERCONNECT_PCIE
                                                : QM_INTERCONNECT_OF_GPU,
     .level = rate->level,
-    .gates_apart = true, /* as of all that are there by now */
+    .gates_apart = qm_trained_before_gates (rate->measured_on),
     .options = { .micro_batch = rate->micro_batch,
                  .checkpoint = rate->checkpointing,
                  .loss_rows = qm_level_loss_rows (rate->level) },

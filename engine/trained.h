@@ -47,9 +47,9 @@ bool qm_trained_of_result (const QmResult *result,
                            const QmRecipe *recipe,
                            QmTrained *trained);
 
-/* Whether what was measured that day with our program was so before
- * feed-forward layers with gates became products that end in them, 28 November
- * 2026: a product and a gate, which takes longer. */
+/* Whether what was measured that day, or nobody knows when, with our program
+ * was so before feed-forward layers with gates became products that end in
+ * them, 28 November 2026: a product and a gate, which takes longer. */
 bool qm_trained_before_gates (QmDate measured_on);
 
 /* Whether it was trained as its level of software trains: with nothing computed

@@ -468,21 +468,9 @@ predicted_as (const QmPlan *plan, const QmOpCall *call, QmOpCall parts[2])
   return 1;
 }
 
-/* Whether our own kernels have such a product with a gate in its end
- * (kernels/cuda/hopper-product.h): elsewhere it is two calls after all. */
-static bool
-ends_in_gate (const QmOpCall *fused)
-{
-  const QmTensor *x = &fused->inputs[0];
-
-  return (fused->op == QM_OP_GATED_LINEAR
-          || fused->op == QM_OP_GATED_INPUT_GRAD)
-         && (x->type == QM_TYPE_F16 || x->type == QM_TYPE_BF16)
-         && x->shape[1] % 8 == 0 && fused->outputs[0].shape[1] % 8 == 0
-         && (fused->attributes.activation == QM_FUNCTION_GELU
-             || fused->attributes.activation == QM_FUNCTION_GELU_TANH
-             || fused->attributes.activation == QM_FUNCTION_SILU);
-}
+/* GPUs that end products in gates.  A plan may be for several, and which one it
+ * is for is known where it is predicted (engine/predict.c). */
+static const QmTarget gating = { QM_DEVICE_CUDA, 90 };
 
 /* What one of the two calls of a product with a gate in its end, of others
  * nothing, moves for the other, and so does not where they are one.  Gate and
@@ -495,7 +483,7 @@ spared_by (const QmOpCall *fused, const QmOpCall *part)
   bool forward = fused->op == QM_OP_GATED_LINEAR;
   bool gate = part->op == QM_OP_GATE || part->op == QM_OP_GATE_BACKWARD;
 
-  if (!ends_in_gate (fused))
+  if (!qm_target_gates (&gating, fused))
     return 0;
   if (!forward)
     return bytes_of (gate ? &part->inputs[0] : &part->outputs[0]);

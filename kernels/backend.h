@@ -98,6 +98,10 @@ uint64_t qm_cuda_reserved (int architecture);
 /* As qm_target_turns(). */
 bool qm_cuda_turns (int architecture, const QmOpCall *call);
 
+/* As qm_target_gates() and qm_target_has_gates(). */
+bool qm_cuda_gates (int architecture, const QmOpCall *call);
+bool qm_cuda_has_gates (int architecture);
+
 /* As qm_target_takes(), and whether it may refuse any call of an operator. */
 bool qm_cuda_has_limits (QmOp op);
 QmStatus qm_cuda_takes (int architecture, const QmOpCall *call, QmError *error);

@@ -449,6 +449,20 @@ qm_target_turns (const QmTarget *target, const QmOpCall *call)
          && qm_cuda_turns (target->architecture, call);
 }
 
+bool
+qm_target_gates (const QmTarget *target, const QmOpCall *call)
+{
+  return target->kind == QM_DEVICE_CUDA
+         && qm_cuda_gates (target->architecture, call);
+}
+
+bool
+qm_target_has_gates (const QmTarget *target)
+{
+  return target->kind == QM_DEVICE_CUDA
+         && qm_cuda_has_gates (target->architecture);
+}
+
 QmStatus
 qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error)
 {

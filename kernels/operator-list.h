@@ -152,9 +152,9 @@ typedef enum QmOp
    * out: 0 dx [B, G, S, D] */
   QM_OP_REPEAT_HEADS_BACKWARD,
 
-  /* o = dropout(softmax(scale x q k')) v, with `causal` and `window` as above;
-   * head h of q meets head h / (H / G) of k and v. lse[b, h, i] = log of the
-   * sum over j of exp(scale x q_i k_j), natural. All of q, k, v, o have any
+  /* o = dropout(softmax(scale x q k')) v, scale > 0, `causal` and `window` as
+   * above; head h of q meets head h / (H / G) of k and v. lse[b, h, i] = log of
+   * the sum over j of exp(scale x q_i k_j), natural. All of q, k, v, o have any
    * strides over B, H and S and dense rows of D, as parts of a packed tensor.
    * in: 0 q [B, H, S, D], 1 k, 2 v, each [B, G, S, D], H a multiple of G, 3
    *      [rng] where dropout > 0

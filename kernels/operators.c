@@ -403,7 +403,6 @@ attention_holds (const Check *check, int rng)
   int64_t turned = check->size['r'] > 0 ? check->size['r'] : 0;
 
   return check->size['h'] % check->size['g'] == 0
-         && call->attributes.window >= 0
          && (!qm_dropout_is_on (call->attributes.dropout)
              || qm_tensor_present (&call->inputs[rng]))
          && call->attributes.rotary == turned && turned % 2 == 0
@@ -730,10 +729,9 @@ relations_hold (const Check *check)
              && size['r'] <= size['d'] && attributes->count >= 1
              && attributes->count <= size['p'];
     case QM_OP_SOFTMAX:
-      return attributes->window >= 0
-             && (size['q'] == size['s']
-                 || (attributes->window == 0
-                     && attributes->causal == QM_CAUSAL_NONE));
+      return size['q'] == size['s']
+             || (attributes->window == 0
+                 && attributes->causal == QM_CAUSAL_NONE);
     case QM_OP_KEEP_ROWS:
     case QM_OP_CONTRAST_LOSS:
       return pairs_hold (check);
@@ -796,5 +794,7 @@ qm_op_check (const QmOpCall *call, QmError *error)
   if (status == QM_OK && !relations_hold (&check))
     status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                            "%s: sizes do not agree", signature->name);
+  if (status == QM_OK)
+    status = qm_op_check_attributes (call, error);
   return status;
 }

@@ -101,6 +101,13 @@ qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error);
  * makes it, rather than in memory afterwards. */
 bool qm_target_turns (const QmTarget *target, const QmOpCall *call);
 
+/* Whether a device like `target` has a kernel that ends such a product in its
+ * gate, or in the gradient of one, so that nothing between them is in memory:
+ * for a call of QM_OP_GATED_LINEAR or QM_OP_GATED_INPUT_GRAD, false of others;
+ * and whether for any.  It may take two kernels where these are faster. */
+bool qm_target_gates (const QmTarget *target, const QmOpCall *call);
+bool qm_target_has_gates (const QmTarget *target);
+
 /* Whether any call of the operator may be refused there, without looking at
  * one. */
 bool qm_op_has_limits (const QmTarget *target, QmOp op);
@@ -114,7 +121,13 @@ bool qm_op_rotary_fits (const QmOpCall *call);
 void
 qm_op_split_rotary (const QmOpCall *call, QmOpCall *linear, QmOpCall *rotary);
 
-/* Checks the types and shapes of the call against the table. */
+/* Checks what numbers of the call may be, whatever its tensors are:
+ * QM_STATUS_INVALID, with what is wrong, where a window is negative or a scale
+ * of attention's scores is 0 or less. */
+QmStatus qm_op_check_attributes (const QmOpCall *call, QmError *error);
+
+/* Checks the types and shapes of the call against the table, and its
+ * attributes. */
 QmStatus qm_op_check (const QmOpCall *call, QmError *error);
 
 /* Queues the call.  QM_STATUS_UNSUPPORTED where the device has no such

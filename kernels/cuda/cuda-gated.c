@@ -145,42 +145,13 @@ qm_cuda_gated_linear (QmCudaContext *context,
                       const QmOpCall *call,
                       QmError *error)
 {
-  const QmTensor *x = &call->inputs[0], *w = &call->inputs[1];
-  const QmTensor *bias = &call->inputs[2], *y = &call->outputs[0];
-  const QmTensor *pre = &call->outputs[1];
-  QmHopperProduct own = {
-    .type = x->type,
-    .finish = QM_HOPPER_FINISH_GATE,
-    .activation = call->attributes.activation,
-    .transposed = true,
-    .rows = x->shape[0],
-    .columns = y->shape[1],
-    .inner = x->shape[1],
-    .step_a = qm_hopper_step (x),
-    .step_b = qm_hopper_step (w),
-    .step_d = qm_hopper_step (y),
-    .a = x->data,
-    .b = w->data,
-    .d = y->data,
-  };
+  QmHopperProduct own;
+  bool fits = qm_hopper_gated (call, &own);
+  const QmCudaFacts facts = facts_of (call, &own);
   const QmCudaWay ours = { qm_hopper_product_way, &own };
   const QmCudaWay theirs = { composed_linear, call };
-  bool fits = w->type == x->type && y->type == x->type;
-  QmCudaFacts facts;
 
-  if (qm_tensor_present (bias))
-    {
-      own.bias = bias->data;
-      fits = fits && bias->type == x->type;
-    }
-  if (qm_tensor_present (pre))
-    {
-      own.pre = pre->data;
-      own.step_pre = qm_hopper_step (pre);
-      fits = fits && pre->type == x->type;
-    }
-  facts = facts_of (call, &own);
-  if (fits && qm_hopper_product_fits (context, &own)
+  if (fits && qm_hopper_product_fits (context->architecture, &own)
       && (qm_hopper_product_required (context, call)
           || qm_cuda_choose_own (context, stream, &facts, &ours, &theirs)))
     return qm_hopper_product (context, stream, &own, error);
@@ -235,28 +206,10 @@ qm_cuda_gated_input_grad (QmCudaContext *context,
                           const QmOpCall *call,
                           QmError *error)
 {
-  const QmTensor *dy = &call->inputs[0], *w = &call->inputs[1];
-  const QmTensor *pre = &call->inputs[2], *dpre = &call->outputs[0];
-  const QmHopperProduct own = {
-    .type = dy->type,
-    .finish = QM_HOPPER_FINISH_GATE_SLOPE,
-    .activation = call->attributes.activation,
-    .rows = dy->shape[0],
-    .columns = w->shape[1],
-    .inner = dy->shape[1],
-    .step_a = qm_hopper_step (dy),
-    .step_b = qm_hopper_step (w),
-    .step_d = qm_hopper_step (dpre),
-    .step_pre = qm_hopper_step (pre),
-    .a = dy->data,
-    .b = w->data,
-    .d = dpre->data,
-    .pre = pre->data,
-  };
-  bool fits =
-      w->type == dy->type && pre->type == dy->type && dpre->type == dy->type;
+  QmHopperProduct own;
+  bool fits = qm_hopper_gated (call, &own);
 
-  if (fits && qm_hopper_product_fits (context, &own)
+  if (fits && qm_hopper_product_fits (context->architecture, &own)
       && (qm_hopper_product_required (context, call)
           || choose_own_gradient (context, stream, &own, call)))
     return qm_hopper_product (context, stream, &own, error);

@@ -250,7 +250,7 @@ qm_cuda_linear (QmCudaContext *context,
   bool fits;
   QmHopperProduct own = own_linear (call, &fits);
 
-  if (fits && qm_hopper_product_fits (context, &own)
+  if (fits && qm_hopper_product_fits (context->architecture, &own)
       && choose_own (context, stream, &own, library_linear, call))
     return qm_hopper_product (context, stream, &own, error);
   if (context->preference == QM_CUDA_PREFER_OWN)
@@ -352,7 +352,7 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
       own.step_pre = matrix (pre).step;
       fits = fits && pre->type == type && !matrix (pre).transposed;
     }
-  if (fits && qm_hopper_product_fits (context, &own)
+  if (fits && qm_hopper_product_fits (context->architecture, &own)
       && choose_own (context, stream, &own, library_input_grad, call))
     return qm_hopper_product (context, stream, &own, error);
   if (context->preference == QM_CUDA_PREFER_OWN)

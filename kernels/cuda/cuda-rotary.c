@@ -72,7 +72,7 @@ qm_cuda_rotary_linear (QmCudaContext *context,
               && call->outputs[0].type == own.type
               && (!qm_tensor_present (bias) || bias->type == own.type);
 
-  if (fits && qm_hopper_product_fits (context, &own)
+  if (fits && qm_hopper_product_fits (context->architecture, &own)
       && (qm_hopper_product_required (context, call)
           || qm_cuda_choose_own (context, stream, &facts, &ours, &theirs)))
     return qm_hopper_product (context, stream, &own, error);

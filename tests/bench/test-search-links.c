@@ -24,16 +24,25 @@ static const char two[] =
 
 static char said[1024];
 
-/* Asks with standard error in a file, and reads that. */
+/* Asks with standard error in a file, and reads that; of one model in each
+ * precision that there is. */
 static QmStatus
-ask (const QmCatalog *catalog, const char *gpu, int gpus, int machines)
+ask_of (const QmCatalog *catalog,
+        const char *gpu,
+        int gpus,
+        int machines,
+        const QmPrecision *precisions,
+        size_t n)
 {
+  QmBenchSearched models[2] = { 0 };
   char links[PATH_MAX];
   QmBenchOptions options = { .links = links };
   QmBenchSearch search = { .options = &options,
                            .catalog = (QmCatalog *) catalog,
                            .gpu = qm_catalog_gpu (catalog, gpu),
-                           .gpus = gpus };
+                           .gpus = gpus,
+                           .models = models,
+                           .n_models = n };
   QmError error = { 0 };
   int before = dup (STDERR_FILENO);
   QmStatus status;
@@ -42,6 +51,8 @@ ask (const QmCatalog *catalog, const char *gpu, int gpus, int machines)
   snprintf (links, sizeof links, "%s", scratch_path ("links.json"));
   snprintf (search.info.name, sizeof search.info.name, "some device");
   options.nodes.count = machines;
+  for (size_t i = 0; i < n; i++)
+    models[i].recipe.precision = precisions[i];
   fflush (stderr);
   CHECK (freopen (scratch_path ("said"), "w", stderr) != NULL);
   status = qm_bench_say_search_links (&search, &error);
@@ -55,6 +66,32 @@ ask (const QmCatalog *catalog, const char *gpu, int gpus, int machines)
   if (status != QM_OK)
     CHECK_STRING (said, "");
   return status;
+}
+
+static QmStatus
+ask (const QmCatalog *catalog, const char *gpu, int gpus, int machines)
+{
+  return ask_of (catalog, gpu, gpus, machines,
+                 (const QmPrecision[]){ QM_PRECISION_BF16 }, 1);
+}
+
+static void
+test_fp8 (const QmCatalog *catalog)
+{
+  const QmPrecision alone[] = { QM_PRECISION_FP8, QM_PRECISION_FP8 };
+  const QmPrecision mixed[] = { QM_PRECISION_FP8, QM_PRECISION_BF16 };
+
+  check_case ("FP8 alone");
+  for (int gpus = 2; gpus <= 4; gpus += 2)
+    {
+      CHECK (ask_of (catalog, "h100-80gb-sxm", gpus, 1, alone, 2) == QM_OK);
+      CHECK_CONTAINS (said, "links.json is not used: nothing is predicted of "
+                            "trainings in FP8");
+      CHECK (strstr (said, "extrapolated") == NULL);
+    }
+  check_case ("FP8 and others");
+  CHECK (ask_of (catalog, "h100-80gb-sxm", 4, 1, mixed, 2) == QM_OK);
+  CHECK_CONTAINS (said, "what 4 exchange is extrapolated from them");
 }
 
 int
@@ -86,6 +123,8 @@ __wrap_main (void)
   CHECK (ask (catalog, "none", 4, 1) == QM_OK);
   CHECK_CONTAINS (said, "links.json is not used: nothing is predicted of some "
                         "device");
+
+  test_fp8 (catalog);
 
   check_case ("several machines");
   CHECK (ask (catalog, "h100-80gb-sxm", 4, 2) == QM_STATUS_USAGE);

@@ -115,6 +115,19 @@ class Fp8(unittest.TestCase):
                 words = ', fp8 (' + ', '.join(FIELDS[way]) + ') on 1 x '
                 self.assertEqual(sum(words in head for head in heads), 1)
 
+    def test_links(self):
+        """Nothing is made of links where nothing is predicted."""
+        links = self.path / 'links.json'
+        links.write_text(json.dumps(dict(devices=[{}] * 3, collectives={
+            name: [dict(bytes=4096, seconds=1)]
+            for name in ('all_reduce', 'reduce_scatter', 'all_gather')})))
+        words = '--gpu', 'h100-80gb-sxm', '--gpus', 4, '--links', links
+        for way in WAYS:
+            said = self.bench('predict', way, *words, '--sharding',
+                              'none').stderr
+            self.assertEqual('extrapolated' in said, way == 'bf16', said)
+            self.assertEqual(UNKNOWN in said, way != 'bf16', said)
+
     def test_who_refuses(self):
         micro = ('--micro-batch', 4)
         gpu = ('--gpu', 'h100-80gb-sxm')

@@ -306,8 +306,8 @@ class PredictionsTest(harness.CommandLineTest):
         checked = 0
         for one, row in zip(rates, rows):
             for name in ("provenance", "model", "config", "precision", "gpu",
-                         "link", "software", "level", "settings", "source",
-                         "defect", "notes"):
+                         "link", "software", "level", "settings",
+                         "measured_on", "source", "defect", "notes"):
                 self.assertEqual(one[name], row[name].strip() or None,
                                  (name, one))
             for name, column in (("batch_size", "batch"), ("gpus", "gpus"),

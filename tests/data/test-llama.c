@@ -220,6 +220,30 @@ static const Refused refused[] = {
     2, 2, "final_logit_softcapping: unsupported field" },
   { "{" OTHER ("gemma3_text") ",\n \"use_bidirectional_attention\": true}",
     QM_STATUS_UNSUPPORTED, 2, 2, "use_bidirectional_attention: unsupported" },
+  /* What scores are scaled by. */
+  { "{" OTHER ("gemma3_text") ",\n \"query_pre_attn_scalar\": 0}",
+    QM_STATUS_INVALID, 2, 2, "query_pre_attn_scalar: 0 is not between 1e-06" },
+  { "{" OTHER ("gemma3_text") ",\n \"query_pre_attn_scalar\": -256.0}",
+    QM_STATUS_INVALID, 2, 2, "query_pre_attn_scalar: -256 is not between" },
+  { "{" OTHER ("gemma3_text") ",\n \"query_pre_attn_scalar\": Infinity}",
+    QM_STATUS_INVALID, 2, 2, "query_pre_attn_scalar: 1.7e+308 is not between" },
+  { "{" LLAMA ",\n \"query_pre_attn_scalar\": 16}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "query_pre_attn_scalar: unsupported field" },
+  { "{" LLAMA ",\n \"attention_multiplier\": -1.0}", QM_STATUS_UNSUPPORTED, 2,
+    2, "attention_multiplier: unsupported field" },
+  { "{" LLAMA ",\n \"rope_scaling\": {\"rope_type\": \"yarn\",\n"
+    "\"factor\": 2,\n\"attention_factor\": 0}}",
+    QM_STATUS_INVALID, 4, 1,
+    "rope_scaling.attention_factor: 0 is not between" },
+  { "{" LLAMA ",\n \"rope_scaling\": {\"rope_type\": \"yarn\",\n"
+    "\"factor\": 2,\n\"attention_factor\": -1}}",
+    QM_STATUS_INVALID, 4, 1, "rope_scaling.attention_factor: -1 is not" },
+  { "{" LLAMA ",\n \"rope_scaling\": {\"rope_type\": \"yarn\",\n"
+    "\"mscale\": -1,\n\"mscale_all_dim\": 1, \"factor\": 2}}",
+    QM_STATUS_INVALID, 3, 1, "rope_scaling.mscale: -1 is not between 0" },
+  { "{" LLAMA ",\n \"rope_scaling\": {\"rope_type\": \"yarn\",\n"
+    "\"factor\": 0}}",
+    QM_STATUS_INVALID, 3, 1, "rope_scaling.factor: 0 is not between" },
 };
 
 int

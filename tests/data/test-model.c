@@ -404,6 +404,11 @@ static const Refused refused[] = {
   { "{\"model_type\": \"gpt2\",\n \"reorder_and_upcast_attn\": true}",
     QM_STATUS_UNSUPPORTED, 2, 2,
     "reorder_and_upcast_attn: only false is supported" },
+  { "{\"model_type\": \"gpt2\",\n \"scale_attn_weights\": 0}",
+    QM_STATUS_INVALID, 2, 2, "scale_attn_weights: is neither true nor false" },
+  { "{\"model_type\": \"gpt2\",\n \"scale_attn_by_inverse_layer_idx\": -1}",
+    QM_STATUS_INVALID, 2, 2,
+    "scale_attn_by_inverse_layer_idx: is neither true nor false" },
 };
 
 static QmStatus

@@ -13,15 +13,15 @@
 #define HEADER                                                               \
   "id,provenance,model,config,sequence,image,batch,precision,gpu,gpus,link," \
   "software,level,settings,micro_batch,checkpointing,samples_per_s,"         \
-  "rounding,sm_mhz,source,defect,notes\n"
+  "rounding,sm_mhz,measured_on,source,defect,notes\n"
 
 /* A row that says all that one can say, and one that says the least. */
 #define FULL                                                                  \
   "r1,reported,Own,\"{\"\"a\"\": 1}\",512,224,64,bf16,a40,8,pcie,Theirs 1.2," \
-  "tuned,narrow+zero_2,4,yes,12.5,0.125,1400,https://example.org/a,too "      \
-  "warm,seen\n"
+  "tuned,narrow+zero_2,4,yes,12.5,0.125,1400,2026-11-28,"                     \
+  "https://example.org/a,too warm,seen\n"
 #define BARE \
-  "m1,measured,vit-large,,,,64,fp32,a40,1,,,engine,,,,0.25,,,here,,\n"
+  "m1,measured,vit-large,,,,64,fp32,a40,1,,,engine,,,,0.25,,,,here,,\n"
 
 static void
 test_read (void)
@@ -56,6 +56,9 @@ test_read (void)
   CHECK_NEAR (list[0].rounding, 0.125, 1e-12);
   CHECK (list[1].rounding == 0);
   CHECK_NEAR (list[0].sm_mhz, 1400, 1e-12);
+  CHECK_INT (qm_date_compare (list[0].measured_on, (QmDate){ 2026, 11, 28 }),
+             0);
+  CHECK_INT (list[1].measured_on.year, 0);
   CHECK_STRING (list[0].source, "https://example.org/a");
   CHECK_STRING (list[0].defect, "too warm");
   CHECK_STRING (list[0].notes, "seen");
@@ -103,6 +106,7 @@ test_broken (void)
     { "12.5", "", "samples_per_s: must not be empty" },
     { "12.5", "fast", "samples_per_s: 'fast' is not a number" },
     { "1400", "1e9", "sm_mhz: " },
+    { "2026-11-28", "2026-11-31", "measured_on: '2026-11-31' is not" },
     { "https://example.org/a", "", "source: must not be empty" },
   };
 
@@ -127,7 +131,31 @@ test_broken (void)
     }
 }
 
-/* Those that came with the program. */
+/* A file of before there were days. */
+static void
+test_without_days (void)
+{
+  static const char text[] =
+      "id,provenance,model,config,sequence,image,batch,precision,gpu,gpus,link,"
+      "software,level,settings,micro_batch,checkpointing,samples_per_s,sm_mhz,"
+      "source,defect,notes\n"
+      "m1,measured,vit-large,,,,64,fp32,a40,1,,,engine,,,,0.25,,here,,\n";
+  QmTrainingRates *rates = NULL;
+  const QmTrainingRate *list;
+  size_t n;
+
+  check_case ("without days");
+  CHECK_INT (qm_training_rates_parse (text, strlen (text), "rates.csv", &rates,
+                                      NULL),
+             QM_OK);
+  list = qm_training_rates_list (rates, &n);
+  CHECK_INT (n, 1);
+  CHECK_STRING (list[0].source, "here");
+  CHECK_INT (list[0].measured_on.year, 0);
+  qm_training_rates_free (rates);
+}
+
+/* Those that came with the program.  A day is what the source says, too. */
 static void
 test_shipped (void)
 {
@@ -145,7 +173,14 @@ test_shipped (void)
   for (size_t i = 0; i < n; i++)
     {
       QmModelConfig config;
+      const QmDate *day = &list[i].measured_on;
+      char source[64];
 
+      CHECK (list[i].reported == (day->year == 0));
+      snprintf (source, sizeof source, "measured on %04d-%02d-%02d", day->year,
+                day->month, day->day);
+      if (!list[i].reported)
+        CHECK_CONTAINS (list[i].source, source);
       reported += list[i].reported;
       /* None stands for a model of another family. */
       CHECK (strstr (list[i].config, "gpt_neox") == NULL
@@ -166,6 +201,7 @@ main (void)
   test_read ();
   test_none ();
   test_broken ();
+  test_without_days ();
   test_shipped ();
   return check_report ();
 }

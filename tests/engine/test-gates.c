@@ -243,6 +243,44 @@ test_before (void)
   CHECK (!qm_trained_before_gates ((QmDate){ 2027, 1, 1 }));
 }
 
+/* A rate is of the day that it was measured on, and what nobody knows the day
+ * of is of before. */
+static void
+test_rates (const QmCatalog *catalog, const QmCalibration *calibration)
+{
+  static const QmDate days[] = { { 0 }, { 2026, 11, 27 }, { 2026, 11, 28 } };
+  double steps[3];
+
+  check_case ("rates");
+  for (size_t i = 0; i < 3; i++)
+    {
+      const QmTrainingRate rate = { .model = "smollm3-3b",
+                                    .config = "",
+                                    .batch = 2,
+                                    .micro_batch = 2,
+                                    .precision = QM_PRECISION_BF16,
+                                    .gpu = "h200-141gb-sxm",
+                                    .gpus = 1,
+                                    .link = "",
+                                    .level = "engine",
+                                    .settings = "",
+                                    .sequence = 4096,
+                                    .measured_on = days[i] };
+      QmPrediction prediction = { 0 };
+      QmTrained trained;
+
+      CHECK_INT (qm_trained_read (&rate, catalog, &trained, NULL), QM_OK);
+      CHECK_INT (qm_trained_plan (&trained, NULL), QM_OK);
+      CHECK_INT (qm_trained_predict (&trained, calibration, &prediction, NULL),
+                 QM_OK);
+      steps[i] = prediction.step;
+      qm_trained_clear (&trained);
+    }
+  CHECK (steps[0] > 0);
+  CHECK_NEAR (steps[1], steps[0], 0);
+  CHECK (steps[2] < 0.99 * steps[1]);
+}
+
 int
 main (void)
 {
@@ -268,6 +306,7 @@ main (void)
   test_prediction (catalog, &calibration, "modernbert-large", 2624, false,
                    28 * 4);
   test_before ();
+  test_rates (catalog, &calibration);
   qm_catalog_free (catalog);
   return check_report ();
 }

@@ -125,6 +125,8 @@ test_rate (void)
   CHECK_INT (trained.recipe.precision, QM_PRECISION_BF16);
   CHECK_INT (trained.recipe.fp8.scales, QM_FP8_SCALES_TENSOR);
   CHECK_INT (trained.recipe.fp8.gradients, QM_FP8_GRADIENTS_E5M2);
+  /* Nobody knows when. */
+  CHECK (trained.gates_apart);
 }
 
 int

@@ -6,11 +6,12 @@
 #include "kernels/operators.h"
 #include "tests/data/check.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LARGEST 8192
 
-static float memory[LARGEST];
+static _Alignas(16) float memory[LARGEST];
 
 static QmTensor
 tensor (QmType type, int rank, const int64_t *shape)
@@ -43,6 +44,7 @@ attention (QmType type, bool tf32, int64_t heads, int64_t rows, int64_t size)
   QmOpCall call = { .op = QM_OP_ATTENTION };
 
   call.attributes.tf32 = tf32;
+  call.attributes.scale = 0.5;
   for (int i = 0; i < 3; i++)
     call.inputs[i] = tensor (type, 4, shape);
   call.outputs[0] = tensor (type, 4, shape);
@@ -149,6 +151,131 @@ test_turns (void)
     }
 }
 
+/* A product of x and weights for a gate, or on its way back, between so many
+ * columns and so many features, each matrix with rows that are `step` more
+ * elements apart than they are long. */
+static QmOpCall
+gated (bool forward, QmType type, int64_t in, int64_t features, int64_t step)
+{
+  const int64_t x[] = { 4, in }, y[] = { 4, features };
+  const int64_t pre[] = { 4, 2 * features }, up[] = { 2 * features, in };
+  const int64_t down[] = { in, features };
+  QmOpCall call = { .op =
+                        forward ? QM_OP_GATED_LINEAR : QM_OP_GATED_INPUT_GRAD };
+
+  call.attributes.activation = QM_FUNCTION_SILU;
+  call.inputs[0] = tensor (type, 2, x);
+  call.inputs[1] = tensor (type, 2, forward ? up : down);
+  if (!forward)
+    call.inputs[2] = tensor (type, 2, pre);
+  call.outputs[0] = tensor (type, 2, forward ? y : pre);
+  if (forward)
+    call.outputs[1] = tensor (type, 2, pre);
+  for (int i = 0; i < 3; i++)
+    call.inputs[i].stride[0] += step;
+  for (int i = 0; i < 2; i++)
+    call.outputs[i].stride[0] += step;
+  return call;
+}
+
+/* Which GPUs have kernels for products that end in gates, and of what. */
+static void
+test_gates (void)
+{
+  static const struct
+  {
+    int architecture;
+    QmType type;
+    int64_t in, features, step;
+    QmFunction activation;
+    bool gates;
+  } cases[] = {
+    { 90, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_SILU, true },
+    { 90, QM_TYPE_F16, 64, 24, 0, QM_FUNCTION_GELU, true },
+    { 90, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_GELU_TANH, true },
+    { 90, QM_TYPE_BF16, 64, 24, 8, QM_FUNCTION_SILU, true },
+    { 90, QM_TYPE_BF16, 64, 24, 4, QM_FUNCTION_SILU, false },
+    { 90, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_RELU, false },
+    { 90, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_NONE, false },
+    { 90, QM_TYPE_F32, 64, 24, 0, QM_FUNCTION_SILU, false },
+    { 90, QM_TYPE_BF16, 60, 24, 0, QM_FUNCTION_SILU, false },
+    { 90, QM_TYPE_BF16, 64, 20, 0, QM_FUNCTION_SILU, false },
+    { 80, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_SILU, false },
+    { 100, QM_TYPE_BF16, 64, 24, 0, QM_FUNCTION_SILU, false },
+  };
+  const QmTarget cpu = { QM_DEVICE_CPU, 0 };
+
+  check_case ("gates");
+  CHECK (!qm_target_has_gates (&cpu));
+  for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++)
+    {
+      const QmTarget gpu = { QM_DEVICE_CUDA, cases[i / 2].architecture };
+      QmOpCall call = gated (i % 2 == 0, cases[i / 2].type, cases[i / 2].in,
+                             cases[i / 2].features, cases[i / 2].step);
+      QmOpCall other;
+
+      call.attributes.activation = cases[i / 2].activation;
+      CHECK_INT (qm_op_check (&call, NULL), QM_OK);
+      CHECK (qm_target_gates (&gpu, &call) == cases[i / 2].gates);
+      CHECK (qm_target_has_gates (&gpu) == (gpu.architecture == 90));
+      CHECK (!qm_target_gates (&cpu, &call));
+      other = call;
+      other.inputs[1].type =
+          call.inputs[1].type == QM_TYPE_F16 ? QM_TYPE_BF16 : QM_TYPE_F16;
+      CHECK (!qm_target_gates (&gpu, &other));
+      other = call;
+      other.op = i % 2 == 0 ? QM_OP_LINEAR : QM_OP_LINEAR_INPUT_GRAD;
+      CHECK (!qm_target_gates (&gpu, &other));
+    }
+}
+
+/* A plan's calls have no addresses; those of a call are of whole 16 bytes, and
+ * so are rows of each matrix. */
+static void
+test_gate_addresses (void)
+{
+  const QmTarget gpu = { QM_DEVICE_CUDA, 90 };
+  static _Alignas(16) char bytes[32];
+
+  check_case ("addresses of gates");
+  for (int i = 0; i < 2; i++)
+    {
+      QmOpCall call = gated (i == 0, QM_TYPE_BF16, 64, 24, 0);
+      const int64_t shape[] = { 48 };
+
+      for (int j = 0; j < 3; j++)
+        call.inputs[j].data = NULL;
+      call.outputs[0].data = call.outputs[1].data = NULL;
+      CHECK (qm_target_gates (&gpu, &call));
+      call.inputs[0].data = bytes;
+      CHECK (qm_target_gates (&gpu, &call));
+      call.inputs[0].data = bytes + 8;
+      CHECK (!qm_target_gates (&gpu, &call));
+      call.inputs[0].data = NULL;
+      for (int j = 0; j < 4; j++)
+        {
+          QmOpCall other = call;
+          QmTensor *const each[] = { &other.inputs[0], &other.inputs[1],
+                                     &other.outputs[0],
+                                     i == 0 ? &other.outputs[1]
+                                            : &other.inputs[2] };
+
+          each[j]->stride[0] += 4;
+          CHECK (!qm_target_gates (&gpu, &other));
+          each[j]->stride[0] += 4;
+          CHECK (qm_target_gates (&gpu, &other));
+        }
+      if (i > 0)
+        continue;
+      call.outputs[1] = (QmTensor){ 0 };
+      CHECK (qm_target_gates (&gpu, &call));
+      call.inputs[2] = tensor (QM_TYPE_BF16, 1, shape);
+      CHECK (qm_target_gates (&gpu, &call));
+      call.inputs[2] = tensor (QM_TYPE_F32, 1, shape);
+      CHECK (!qm_target_gates (&gpu, &call));
+    }
+}
+
 /* What no head can be turned by. */
 static void
 test_tables (void)
@@ -172,6 +299,47 @@ test_tables (void)
   CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
   call.attributes.rotary = 0;
   CHECK_INT (qm_op_check (&call, NULL), QM_OK);
+}
+
+/* What no kernel can scale scores by, nor as fp32, and other windows. */
+static void
+test_scales (void)
+{
+  static const struct
+  {
+    double scale;
+    int64_t window;
+    const char *message; /* NULL: there is none */
+  } cases[] = {
+    { 0.125, 0, NULL },
+    { 1e9, 3, NULL },
+    { 1e-30, 0, NULL },
+    { 0, 0, "the scale of its scores is 0, and has to be above 0" },
+    { -0.125, 0, "the scale of its scores is -0.125, and has to be above 0" },
+    { 1e-60, 0, "the scale of its scores is 1e-60, and has to be above 0" },
+    { NAN, 0, "the scale of its scores is nan" },
+    { INFINITY, 0, "the scale of its scores is inf" },
+    { 0.125, -1, "the window is -1, and cannot be negative" },
+  };
+
+  check_case ("scales");
+  for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++)
+    {
+      const char *message = cases[i / 2].message;
+      QmOpCall call = attention (QM_TYPE_BF16, false, 2, 16, 8);
+      QmError error = { 0 };
+
+      if (i % 2 == 1)
+        call = turned (&call, 8);
+      call.attributes.scale = cases[i / 2].scale;
+      call.attributes.window = cases[i / 2].window;
+      CHECK_INT (qm_op_check (&call, &error),
+                 message == NULL ? QM_OK : QM_STATUS_INVALID);
+      if (message == NULL)
+        continue;
+      CHECK_CONTAINS (error.message, qm_op_name (call.op));
+      CHECK_CONTAINS (error.message, message);
+    }
 }
 
 static QmOpCall
@@ -290,7 +458,10 @@ main (void)
 {
   test_attention ();
   test_turns ();
+  test_gates ();
+  test_gate_addresses ();
   test_tables ();
+  test_scales ();
   test_scans ();
   test_rows ();
   test_samples ();

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Plain C, compiled also where no GPU can be used: a call of a plan has no
+ * addresses. */
+
+#include "kernels/cuda/hopper-fits.h"
+
+#include "kernels/backend.h"
+
+/* The instructions of these kernels are those of 9.0a. */
+static bool
+has_own_products (int architecture)
+{
+  return architecture == 90;
+}
+
+static bool
+reachable (const void *address, int64_t step)
+{
+  return (uintptr_t) address % 16 == 0 && step % 8 == 0;
+}
+
+/* Both of what turns together are in one tile, and one thread has them. */
+static bool
+turns (const QmHopperRotary *rotary)
+{
+  int64_t turned = rotary->rotary;
+
+  return (turned == 16 || turned == 32 || turned == 64 || turned == 128)
+         && rotary->width % turned == 0 && rotary->length > 0
+         && rotary->length <= INT32_MAX / turned && rotary->width < INT32_MAX
+         && rotary->chunk < INT32_MAX && (uintptr_t) rotary->table % 8 == 0;
+}
+
+static bool
+known (const QmHopperProduct *product)
+{
+  bool gelu = product->activation == QM_FUNCTION_GELU
+              || product->activation == QM_FUNCTION_GELU_TANH;
+  bool gates = gelu || product->activation == QM_FUNCTION_SILU;
+
+  switch (product->finish)
+    {
+    case QM_HOPPER_FINISH_NONE:
+      return true;
+    case QM_HOPPER_FINISH_ACTIVATE:
+      return gelu && product->transposed;
+    case QM_HOPPER_FINISH_GATE:
+      return gates && product->transposed;
+    case QM_HOPPER_FINISH_GATE_SLOPE:
+      return gates && !product->transposed && product->step_pre > 0
+             && product->bias == NULL;
+    case QM_HOPPER_FINISH_ROTARY:
+      return turns (&product->rotary) && product->transposed
+             && product->pre == NULL;
+    default:
+      return gelu && !product->transposed && product->step_pre > 0
+             && product->bias == NULL;
+    }
+}
+
+int64_t
+qm_hopper_step (const QmTensor *matrix)
+{
+  return matrix->shape[0] > 1 || matrix->stride[0] > matrix->shape[1]
+             ? matrix->stride[0]
+             : matrix->shape[1];
+}
+
+bool
+qm_hopper_product_fits (int architecture, const QmHopperProduct *product)
+{
+  const int64_t most = INT32_MAX - 512;
+
+  return has_own_products (architecture)
+         && (product->type == QM_TYPE_F16 || product->type == QM_TYPE_BF16)
+         && known (product) && product->rows > 0 && product->columns > 0
+         && product->inner > 0 && product->rows < most
+         && product->columns < most / 2 && product->inner < most
+         && reachable (product->a, product->step_a)
+         && reachable (product->b, product->step_b)
+         && reachable (product->d, product->step_d)
+         && reachable (product->pre, product->step_pre)
+         && product->columns % 8 == 0 && (uintptr_t) product->bias % 4 == 0;
+}
+
+static QmHopperProduct
+gated_linear (const QmOpCall *call, bool *fits)
+{
+  const QmTensor *x = &call->inputs[0], *w = &call->inputs[1];
+  const QmTensor *bias = &call->inputs[2], *y = &call->outputs[0];
+  const QmTensor *pre = &call->outputs[1];
+  QmHopperProduct own = {
+    .type = x->type,
+    .finish = QM_HOPPER_FINISH_GATE,
+    .activation = call->attributes.activation,
+    .transposed = true,
+    .rows = x->shape[0],
+    .columns = y->shape[1],
+    .inner = x->shape[1],
+    .step_a = qm_hopper_step (x),
+    .step_b = qm_hopper_step (w),
+    .step_d = qm_hopper_step (y),
+    .a = x->data,
+    .b = w->data,
+    .d = y->data,
+  };
+
+  *fits = w->type == x->type && y->type == x->type;
+  if (qm_tensor_present (bias))
+    {
+      own.bias = bias->data;
+      *fits = *fits && bias->type == x->type;
+    }
+  if (qm_tensor_present (pre))
+    {
+      own.pre = pre->data;
+      own.step_pre = qm_hopper_step (pre);
+      *fits = *fits && pre->type == x->type;
+    }
+  return own;
+}
+
+static QmHopperProduct
+gated_input_grad (const QmOpCall *call, bool *fits)
+{
+  const QmTensor *dy = &call->inputs[0], *w = &call->inputs[1];
+  const QmTensor *pre = &call->inputs[2], *dpre = &call->outputs[0];
+
+  *fits =
+      w->type == dy->type && pre->type == dy->type && dpre->type == dy->type;
+  return (QmHopperProduct){
+    .type = dy->type,
+    .finish = QM_HOPPER_FINISH_GATE_SLOPE,
+    .activation = call->attributes.activation,
+    .rows = dy->shape[0],
+    .columns = w->shape[1],
+    .inner = dy->shape[1],
+    .step_a = qm_hopper_step (dy),
+    .step_b = qm_hopper_step (w),
+    .step_d = qm_hopper_step (dpre),
+    .step_pre = qm_hopper_step (pre),
+    .a = dy->data,
+    .b = w->data,
+    .d = dpre->data,
+    .pre = pre->data,
+  };
+}
+
+bool
+qm_hopper_gated (const QmOpCall *call, QmHopperProduct *product)
+{
+  bool fits;
+
+  *product = call->op == QM_OP_GATED_LINEAR ? gated_linear (call, &fits)
+                                            : gated_input_grad (call, &fits);
+  return fits;
+}
+
+bool
+qm_cuda_gates (int architecture, const QmOpCall *call)
+{
+  QmHopperProduct own;
+
+  return (call->op == QM_OP_GATED_LINEAR || call->op == QM_OP_GATED_INPUT_GRAD)
+         && qm_hopper_gated (call, &own)
+         && qm_hopper_product_fits (architecture, &own);
+}
+
+bool
+qm_cuda_has_gates (int architecture)
+{
+  return has_own_products (architecture);
+}
