@@ -367,10 +367,10 @@ is_stream (QmOp op)
     }
 }
 
-/* What a row is on GPUs of this architecture, which alone decides here what all
- * the others do.  Without TF32 products of fp32 are what they are; where no
- * kernels end products in gates, a call of that is two; where some turn
- * gradients back, what does it elsewhere is not there. */
+/* What a row is here: all that depends on the architecture and is not a rate.
+ * Without TF32 products of fp32 are what they are; where no kernels end
+ * products in gates, a call of that is two; where some turn gradients back,
+ * what does it elsewhere is not there. */
 static QmWorkRow
 row_here (const QmSpeeds *speeds, const QmWorkRow *row)
 {
