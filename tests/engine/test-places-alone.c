@@ -169,7 +169,8 @@ check_places (const QmPlacesOptions *options, bool each)
           predicted += check_same (&a, &b, gpus[i], numbers[j]);
         }
     }
-  CHECK (predicted > 20);
+  /* Off the shelf large models fit few. */
+  CHECK (predicted > (strcmp (options->level->name, "naive") == 0 ? 0 : 20));
   qm_places_free (alone);
   qm_places_free (together);
 }
