@@ -343,16 +343,18 @@ launch_stream (const QmCudaContext *context,
                cudaStream_t stream,
                NormBackward norm)
 {
-  auto kernel = norm.gain.data != nullptr
-                    ? stream_kernel<most_threads, ONE, true>
-                : norm.joined ? stream_kernel<most_threads, JOINED, false>
-                              : stream_kernel<most_threads, DUAL, false>;
+  auto kernel = norm.joined ? stream_kernel<most_threads, JOINED, false>
+                            : stream_kernel<most_threads, DUAL, false>;
   int threads = (norm.columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP) * 32;
   int64_t most = QM_CUDA_NORM_PARTS;
   QmCopied copied = {};
   unsigned blocks;
   size_t bytes;
 
+  /* Short rows with a gain are in columns, see launch_whole(). */
+  if constexpr (most_threads > 128)
+    if (norm.gain.data != nullptr)
+      kernel = stream_kernel<most_threads, ONE, true>;
   norm.at_sum = copied.add (norm.sum, norm.columns);
   norm.at_dy = copied.add (norm.dy, norm.columns);
   norm.at_dy2 = copied.add (norm.dy2, norm.columns);
