@@ -46,7 +46,7 @@ qm_cuda_attends_on_tensor_cores (int architecture, const QmOpCall *call)
 bool
 qm_cuda_has_turns (int architecture)
 {
-  return architecture == 90;
+  return qm_cuda_is_hopper (architecture);
 }
 
 bool

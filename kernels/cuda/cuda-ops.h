@@ -24,6 +24,7 @@ extern "C"
 #endif
 
 #include "kernels/backend.h"
+#include "kernels/cuda/cuda-support.h"
 
   typedef struct QmCudaProducts QmCudaProducts;
   typedef struct QmCudaChoices QmCudaChoices;
@@ -40,13 +41,11 @@ extern "C"
     QmCudaPreference preference;
   } QmCudaContext;
 
-  /* Whether kernels with the instructions of Hopper may run.  Nothing else
-   * chooses between these and the portable ones, so a device that was opened
-   * as an older one runs what that one would. */
+  /* As qm_cuda_is_hopper(), of the device. */
   static inline bool
   qm_cuda_has_hopper (const QmCudaContext *context)
   {
-    return context->architecture == 90;
+    return qm_cuda_is_hopper (context->architecture);
   }
 
   typedef QmStatus (*QmCudaOperator) (QmCudaContext *context,

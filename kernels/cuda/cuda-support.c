@@ -56,6 +56,12 @@ qm_cuda_multiplies (int architecture, QmType type, bool tf32)
          || (type != QM_TYPE_BF16 && !(type == QM_TYPE_F32 && tf32));
 }
 
+bool
+qm_cuda_is_hopper (int architecture)
+{
+  return architecture == 90;
+}
+
 void
 qm_cuda_find_trouble (QmDeviceInfo *info, const char *compiled)
 {

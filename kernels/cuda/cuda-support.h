@@ -20,4 +20,9 @@ int qm_cuda_architecture (int capability, const char *compiled);
 /* Whether such a GPU multiplies numbers of a type, fp32 as TF32 or not. */
 bool qm_cuda_multiplies (int architecture, QmType type, bool tf32);
 
+/* Whether it runs kernels with the instructions of Hopper, 9.0a.  Nothing else
+ * chooses between these and the portable ones, so a device that was opened as
+ * an older one runs what that one would. */
+bool qm_cuda_is_hopper (int architecture);
+
 #endif

@@ -61,7 +61,7 @@ qm_cuda_norm_sums (const QmOpCall *call)
 static inline bool
 qm_cuda_transposes (int architecture, const QmTensor *dy, bool tf32)
 {
-  return architecture == 90 && tf32 && dy->type == QM_TYPE_F32
+  return qm_cuda_is_hopper (architecture) && tf32 && dy->type == QM_TYPE_F32
          && dy->shape[0] >= 1024 && dy->shape[1] >= 64;
 }
 

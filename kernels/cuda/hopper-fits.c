@@ -6,13 +6,7 @@
 #include "kernels/cuda/hopper-fits.h"
 
 #include "kernels/backend.h"
-
-/* The instructions of these kernels are those of 9.0a. */
-static bool
-has_own_products (int architecture)
-{
-  return architecture == 90;
-}
+#include "kernels/cuda/cuda-support.h"
 
 static bool
 reachable (const void *address, int64_t step)
@@ -72,7 +66,7 @@ qm_hopper_product_fits (int architecture, const QmHopperProduct *product)
 {
   const int64_t most = INT32_MAX - 512;
 
-  return has_own_products (architecture)
+  return qm_cuda_is_hopper (architecture)
          && (product->type == QM_TYPE_F16 || product->type == QM_TYPE_BF16)
          && known (product) && product->rows > 0 && product->columns > 0
          && product->inner > 0 && product->rows < most
@@ -170,5 +164,5 @@ qm_cuda_gates (int architecture, const QmOpCall *call)
 bool
 qm_cuda_has_gates (int architecture)
 {
-  return has_own_products (architecture);
+  return qm_cuda_is_hopper (architecture);
 }

@@ -22,7 +22,7 @@ qm_hopper_weight_grad_fits (const QmCudaContext *context,
 {
   const int64_t most = INT32_MAX - 512;
 
-  return context->architecture == 90
+  return qm_cuda_has_hopper (context)
          && (grad->type == QM_TYPE_F16 || grad->type == QM_TYPE_BF16)
          && grad->rows > 0 && grad->columns > 0 && grad->inner > 0
          && grad->rows < most && grad->columns < most && grad->inner < most
