@@ -146,6 +146,28 @@ uneven_text (const QmCandidate *candidate,
       even, text);
 }
 
+char *
+qm_prose_warn_about_lifetime (const QmCandidate *candidate,
+                              const QmQuestion *question)
+{
+  double life = question->lifetime_years * QM_DAYS_PER_YEAR;
+  g_autofree char *takes = NULL;
+  g_autofree char *serves = NULL;
+
+  if (candidate->here || !qm_known (candidate->longest_days)
+      || candidate->longest_days <= life)
+    return NULL;
+  takes = qm_format_days (candidate->longest_days);
+  serves = qm_format_days (life);
+  if (strcmp (takes, serves) == 0)
+    return NULL;
+  /* Translators: two times. */
+  return g_strdup_printf (
+      _ ("A run takes %s, but the machine is to serve for %s: it would not end "
+         "in that time. A deadline leaves such machines out."),
+      takes, serves);
+}
+
 /* What is left of the budget, or missing. */
 static char *
 left_text (const QmCandidate *candidate, const QmQuestion *question)

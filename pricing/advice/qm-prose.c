@@ -743,7 +743,10 @@ qm_prose_warnings (const QmAdvice *advice,
   qm_prose_add (builder, qm_prose_warn_about_prediction (advice, question,
                                                          recommendation));
   if (subject != NULL)
-    qm_prose_add (builder, qm_prose_warn_about_time (subject, question));
+    {
+      qm_prose_add (builder, qm_prose_warn_about_lifetime (subject, question));
+      qm_prose_add (builder, qm_prose_warn_about_time (subject, question));
+    }
   if (denied != NULL)
     qm_prose_add (builder, qm_prose_warn_about_denied (denied, question));
   if (subject != NULL)

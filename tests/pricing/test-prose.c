@@ -36,13 +36,28 @@ assert_reason (const QmQuestion *question, const char *expected)
       g_str_has_prefix (reason + strlen (expected), " The machine is the "));
 }
 
-static void
-assert_warns (const QmQuestion *question, const char *expected)
+static GStrv
+warnings_of (const QmQuestion *question)
 {
   QmRecommendation found;
   g_autoptr (QmAdvice) advice = answer_and_recommend (question, &found);
   QmDate today = { 2024, 9, 22 };
-  g_auto (GStrv) warnings = qm_prose_warnings (advice, question, &found, today);
+
+  return qm_prose_warnings (advice, question, &found, today);
+}
+
+static char *
+join_warnings (const QmQuestion *question)
+{
+  g_auto (GStrv) warnings = warnings_of (question);
+
+  return g_strjoinv ("\n", warnings);
+}
+
+static void
+assert_warns (const QmQuestion *question, const char *expected)
+{
+  g_auto (GStrv) warnings = warnings_of (question);
 
   if (!g_strv_contains ((const char *const *) warnings, expected))
     {
@@ -214,6 +229,28 @@ test_single_claims (void)
                           "3090 would need 119\u00a0% of the cards’ peak.");
 }
 
+/* 72 days on a machine that is to serve for 46: nobody could follow it. */
+static void
+test_lifetime (void)
+{
+  static const char said[] = "would not end in that time";
+  static const char *const only[] = { "a6000", NULL };
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  g_autofree char *longer = NULL;
+  g_autofree char *within = NULL;
+
+  question->gpus = g_strdupv ((char **) only);
+  question->budget_minor = 2000000;
+  question->lifetime_years = 0.125;
+  longer = join_warnings (question);
+  g_assert_nonnull (strstr (longer, said));
+  g_assert_nonnull (strstr (
+      longer, "A run takes 72 days, but the machine is to serve for 46 days:"));
+  question->lifetime_years = 1;
+  within = join_warnings (question);
+  g_assert_null (strstr (within, said));
+}
+
 /* The GPU's newest price is younger than that of its machine. */
 static void
 test_ages (void)
@@ -273,6 +310,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prose/ties", test_ties);
   g_test_add_func ("/prose/portfolio-claims", test_portfolio_claims);
   g_test_add_func ("/prose/single-claims", test_single_claims);
+  g_test_add_func ("/prose/lifetime", test_lifetime);
   g_test_add_func ("/prose/ages", test_ages);
   result = g_test_run ();
   qm_catalog_free (catalog);
