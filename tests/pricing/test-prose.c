@@ -4,6 +4,7 @@
  * what a whole portfolio would need. */
 
 #include "answers.h"
+#include "pricing/advice/qm-prose-rent.h"
 #include "pricing/advice/qm-prose.h"
 
 #include <glib/gstdio.h>
@@ -251,6 +252,25 @@ test_lifetime (void)
   g_assert_null (strstr (within, said));
 }
 
+/* An hour of one card is not for nothing. */
+static void
+test_hour (void)
+{
+  const QmPurse purse = qm_purse_default ();
+  const QmPrice price = { .source = (char *) "Cloud" };
+  const QmCandidate rented = { .gpu = qm_catalog_gpu (catalog, "rtx3090"),
+                               .gpus = 1,
+                               .machines = 1 };
+  QmRentPlan plan = { .price = &price, .hour = 23 };
+  g_autofree char *little = qm_prose_rent_hour (&plan, &rented, &purse, FALSE);
+  g_autofree char *much = NULL;
+
+  g_assert_nonnull (strstr (little, "costs $0.23 at Cloud:"));
+  plan.hour = 123456;
+  much = qm_prose_rent_hour (&plan, &rented, &purse, FALSE);
+  g_assert_nonnull (strstr (much, "costs $1,235 at Cloud:"));
+}
+
 /* The GPU's newest price is younger than that of its machine. */
 static void
 test_ages (void)
@@ -311,6 +331,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prose/portfolio-claims", test_portfolio_claims);
   g_test_add_func ("/prose/single-claims", test_single_claims);
   g_test_add_func ("/prose/lifetime", test_lifetime);
+  g_test_add_func ("/prose/hour", test_hour);
   g_test_add_func ("/prose/ages", test_ages);
   result = g_test_run ();
   qm_catalog_free (catalog);
