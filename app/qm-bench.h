@@ -313,7 +313,7 @@ json_t *qm_bench_json_operators (const QmPlan *plan);
 json_t *qm_bench_json_passes (const QmPlan *plan, const char *last);
 
 /* Prints the memory of a plan for people. */
-void qm_bench_print_memory (const QmMemory *memory);
+void qm_bench_print_memory (const QmMemory *memory, int ranks);
 
 /* The commands. */
 int qm_bench_devices (const QmBenchOptions *options);
