@@ -252,6 +252,37 @@ test_lifetime (void)
   g_assert_null (strstr (within, said));
 }
 
+/* While times are being predicted, that there is no machine is no answer. */
+static void
+test_early (void)
+{
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  g_autoptr (QmForecasts) forecasts = qm_forecasts_new ();
+  const QmRecommendation nothing = { .outcome = QM_OUTCOME_NOTHING,
+                                     .best = -1,
+                                     .would_do = -1 };
+  QmRecommendation found;
+  g_autoptr (QmAdvice) advice = answer_and_recommend (question, &found);
+  g_autofree char *headline = NULL;
+  g_autofree char *why = NULL;
+  g_autofree char *late = NULL;
+  g_autofree char *filtered = NULL;
+
+  question->forecasts = qm_forecasts_ref (forecasts);
+  qm_forecasts_set_pending (forecasts, TRUE);
+  headline = qm_prose_headline (advice, question, &nothing);
+  why = qm_prose_why (advice, question, &nothing);
+  g_assert_cmpstr (headline, ==, "The answer is being computed");
+  g_assert_nonnull (strstr (why, "are being predicted"));
+  question->kinds = 0;
+  filtered = qm_prose_headline (advice, question, &nothing);
+  g_assert_cmpstr (filtered, ==, "No machine is left to choose from");
+  question->kinds = QM_KINDS_ALL;
+  qm_forecasts_set_pending (forecasts, FALSE);
+  late = qm_prose_headline (advice, question, &nothing);
+  g_assert_cmpstr (late, ==, "No machine is left to choose from");
+}
+
 /* An hour of one card is not for nothing. */
 static void
 test_hour (void)
@@ -331,6 +362,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prose/portfolio-claims", test_portfolio_claims);
   g_test_add_func ("/prose/single-claims", test_single_claims);
   g_test_add_func ("/prose/lifetime", test_lifetime);
+  g_test_add_func ("/prose/early", test_early);
   g_test_add_func ("/prose/hour", test_hour);
   g_test_add_func ("/prose/ages", test_ages);
   result = g_test_run ();
