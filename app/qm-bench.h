@@ -312,7 +312,8 @@ void qm_bench_print_operators (const QmPlan *plan);
 json_t *qm_bench_json_operators (const QmPlan *plan);
 json_t *qm_bench_json_passes (const QmPlan *plan, const char *last);
 
-/* Prints the memory of a plan for people. */
+/* Prints the memory of a plan for people: of each of `ranks` GPUs, but what is
+ * in that of the host for all of them. */
 void qm_bench_print_memory (const QmMemory *memory, int ranks);
 
 /* The commands. */
