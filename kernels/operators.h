@@ -124,7 +124,7 @@ qm_op_split_rotary (const QmOpCall *call, QmOpCall *linear, QmOpCall *rotary);
 
 /* Checks what numbers of the call may be, whatever its tensors are:
  * QM_STATUS_INVALID, with what is wrong, where a window is negative or a scale
- * of attention's scores is 0 or less. */
+ * of attention's scores is, in fp32, not a number above 0. */
 QmStatus qm_op_check_attributes (const QmOpCall *call, QmError *error);
 
 /* Checks the types and shapes of the call against the table, and its
