@@ -130,6 +130,19 @@ is_echo (const Together *together, const QmError *error)
          && strcmp (said.message, error->message) == 0;
 }
 
+/* Who fails while it measures ends the world before it comes back here. */
+bool
+qm_bench_ranks_own_fault (QmWorld *world, int rank, const QmError *error)
+{
+  QmError said = { 0 };
+  char name[24];
+  int length = snprintf (name, sizeof name, "rank %d: ", rank);
+
+  return world == NULL || qm_world_check (world, &said) == QM_OK
+         || (strncmp (said.message, name, (size_t) length) == 0
+             && strcmp (said.message, error->message) != 0);
+}
+
 /* Remembers the first failure, or an echo of it where it is not heard of
  * itself, and has the others fail. */
 static void
