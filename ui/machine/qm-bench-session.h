@@ -117,6 +117,7 @@ void qm_bench_session_stop_async (QmBenchSession *self,
                                   gpointer data);
 void qm_bench_session_stop_finish (QmBenchSession *self, GAsyncResult *result);
 
+/* Where it is. */
 QmBenchSessionState qm_bench_session_get_state (QmBenchSession *self);
 
 /* The configurations, QmBenchRow, in the order in which they are measured.
