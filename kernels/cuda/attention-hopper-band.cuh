@@ -12,13 +12,13 @@
 #ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_BAND_CUH
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_BAND_CUH
 
-#include "kernels/cuda/attention-hopper-whole.cuh"
+#include "kernels/cuda/attention-hopper-side.cuh"
 
 namespace qm_attention
 {
 
 /* Rows of a block, which is as far as a row may see, and blocks it meets. */
-constexpr int BAND_BLOCK = 64, BAND_MET = 3;
+constexpr int BAND_BLOCK = SIDE_ROWS, BAND_MET = 3;
 
 struct HopperBandParams
 {
@@ -53,7 +53,7 @@ struct BandRun
 
   /* Pairs from `index` of all heads on, to the head's end or before `stop`. */
   static __device__ __forceinline__ BandRun
-  at (const HopperBandParams &h, int index, int stop)
+  from (const HopperBandParams &h, int index, int stop)
   {
     BandRun r;
 
@@ -83,7 +83,7 @@ for_band_blocks (const HopperBandParams &h, const Function &with)
 
   for (int i = band_start (h, blockIdx.x); i < stop;)
     {
-      const BandRun r = BandRun::at (h, i, stop);
+      const BandRun r = BandRun::from (h, i, stop);
 
 #pragma unroll 1
       for (int b = r.first; b <= r.last; b++)
@@ -190,13 +190,13 @@ template <class T, int D> struct BandConsumer
 
   const HopperBandParams &h;
   HopperBandShared<D> &s;
-  const int group, lane, warp;
+  const Place at;
   BandRun run;
   int count = 0;                       /* blocks fetched before this run */
   int met[BAND_MET];                   /* where they are in the ring */
   uint32_t a[D / 16][4], b[D / 16][4]; /* left operands: K and V, or Q and dO */
   float by_p[D / 2], by_ds[D / 2];     /* dV and dK; or dQ, the second */
-  WholeScores<BAND_BLOCK> block;
+  SideScores<BAND_BLOCK> block;
   bool hides;             /* a block something of itself */
   float lse[2], delta[2]; /* of this thread's rows */
   /* what its rows, or columns, see: from here, to there */
@@ -204,9 +204,7 @@ template <class T, int D> struct BandConsumer
 
   __device__ __forceinline__
   BandConsumer (const HopperBandParams &h, HopperBandShared<D> &s)
-      : h (h), s (s),
-        group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
-        lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4)
+      : h (h), s (s)
   {
   }
 
@@ -224,11 +222,7 @@ template <class T, int D> struct BandConsumer
   __device__ __forceinline__ void
   take_left (uint32_t (&to)[D / 16][4], const void *tile)
   {
-    const int r = warp * 16 + lane % 16;
-
-#pragma unroll
-    for (int i = 0; i < D / 16; i++)
-      load_matrices (to[i], matrix_row<D, BAND_BLOCK> (tile, r, i, lane));
+    take_rows<D, BAND_BLOCK> (to, tile, at.warp * 16 + at.lane % 16, at.lane);
   }
 
   /* x = left right' */
@@ -237,13 +231,8 @@ template <class T, int D> struct BandConsumer
             const uint32_t (&left)[D / 16][4],
             const void *right)
   {
-    const uint32_t base = shared_u32 (right);
-
     products_begin ();
-#pragma unroll
-    for (int i = 0; i < D / 16; i++)
-      Product<T, BAND_BLOCK>::template registers<0> (
-          x, left[i], along_rows<D, BAND_BLOCK> (base, 0, i), i > 0);
+    multiply_rows<T, D, BAND_BLOCK, BAND_BLOCK> (x, left, shared_u32 (right));
     products_commit ();
   }
 
@@ -253,13 +242,8 @@ template <class T, int D> struct BandConsumer
                const uint32_t (&left)[BAND_BLOCK / 16][4],
                const void *right)
   {
-    const uint32_t base = shared_u32 (right);
-
     products_begin ();
-#pragma unroll
-    for (int i = 0; i < BAND_BLOCK / 16; i++)
-      Product<T, D>::template registers<1> (
-          sum, left[i], down_rows<D, BAND_BLOCK> (base, 0, i), 1);
+    add_rows<T, D, BAND_BLOCK, BAND_BLOCK> (sum, left, shared_u32 (right));
     products_commit ();
   }
 
@@ -282,8 +266,8 @@ template <class T, int D> struct BandConsumer
   __device__ __forceinline__ void
   exponentials (int stage, int other0)
   {
-    const uint32_t lse_from = shared_u32 (s.lse[stage]) + lane % 4 * 8;
-    const int other = other0 + lane % 4 * 2;
+    const uint32_t lse_from = shared_u32 (s.lse[stage]) + at.lane % 4 * 8;
+    const int other = other0 + at.lane % 4 * 2;
     const int from[2] = { seen[0] - other, seen[1] - other };
     const int to[2] = { unseen[0] - other, unseen[1] - other };
 
@@ -299,11 +283,11 @@ template <class T, int D> struct BandConsumer
         for (int e = 0; e < 4; e++)
           {
             const float minus = COLUMNS ? (e % 2 ? l.y : l.x) : lse[e / 2];
-            const int at = n * 8 + e % 2;
+            const int place = n * 8 + e % 2;
 
             y[e] =
                 exp2_approx (fmaf (block.x[n * 4 + e], h.p.scale_log2, -minus));
-            if ((FROM && at < from[e / 2]) || (TO && at >= to[e / 2]))
+            if ((FROM && place < from[e / 2]) || (TO && place >= to[e / 2]))
               y[e] = 0;
           }
         block.p[n / 2][n % 2 * 2] = pack2<T> (y[0], y[1]);
@@ -311,31 +295,12 @@ template <class T, int D> struct BandConsumer
       }
   }
 
-  /* ds = P (dP - delta) */
   template <bool COLUMNS>
   __device__ __forceinline__ void
   differentiate (int stage)
   {
-    const uint32_t from = shared_u32 (s.delta[stage]) + lane % 4 * 8;
-
-#pragma unroll
-    for (int n = 0; n < BAND_BLOCK / 8; n++)
-      {
-        float2 d = make_float2 (0, 0);
-
-        if (COLUMNS)
-          d = load_shared2 (from + n * 32);
-#pragma unroll
-        for (int i = 0; i < 2; i++)
-          {
-            const float2 p = unpack2<T> (block.p[n / 2][n % 2 * 2 + i]);
-            const float *dp = block.dp + n * 4 + 2 * i;
-
-            block.ds[n / 2][n % 2 * 2 + i] =
-                pack2<T> (p.x * (dp[0] - (COLUMNS ? d.x : delta[i])),
-                          p.y * (dp[1] - (COLUMNS ? d.y : delta[i])));
-          }
-      }
+    differentiate_scores<T, COLUMNS> (
+        block, shared_u32 (s.delta[stage]) + at.lane % 4 * 8, delta);
   }
 
   /* Block I of those met and those that follow.  While probabilities are
@@ -395,40 +360,14 @@ template <class T, int D> struct BandConsumer
       pin (by_p);
   }
 
-  /* Rows of block `own`; what is beyond the last the copy engine leaves out. */
   __device__ __forceinline__ void
   store (const float (&sum)[D / 2],
          const CUtensorMap *to,
          int own,
          float factor)
   {
-    const bool first = threadIdx.x % WARPGROUP == 0;
-    const int r = warp * 16 + lane % 16;
-
-    if (first)
-      bulk_wait_read<0> ();
-    named_sync (1 + group, WARPGROUP);
-#pragma unroll
-    for (int i = 0; i < D / 16; i++)
-      {
-        uint32_t words[4];
-
-#pragma unroll
-        for (int w = 0; w < 4; w++)
-          words[w] =
-              pack2<T> (sum[(2 * i + w / 2) * 4 + w % 2 * 2] * factor,
-                        sum[(2 * i + w / 2) * 4 + w % 2 * 2 + 1] * factor);
-        store_matrices (matrix_row<D, BAND_BLOCK> (s.out[group], r, i, lane),
-                        words);
-      }
-    fence_async_proxy ();
-    named_sync (1 + group, WARPGROUP);
-    if (first)
-      {
-        store_box (to, s.out[group], 0, own * BAND_BLOCK, run.bh % h.p.heads,
-                   run.bh / h.p.heads);
-        bulk_commit ();
-      }
+    store_rows<T, D> (h.p, at, s.out[at.group], sum, factor, to, run.bh,
+                      own * BAND_BLOCK);
   }
 
   /* In place of a block before the first or behind the last there is the
@@ -436,7 +375,7 @@ template <class T, int D> struct BandConsumer
   __device__ __forceinline__ void
   multiply_block (int own)
   {
-    const int row = own * BAND_BLOCK + warp * 16 + lane / 4;
+    const int row = own * BAND_BLOCK + at.warp * 16 + at.lane / 4;
 
     hides = min (h.p.before, h.p.after) < BAND_BLOCK - 1
             || (own + 1) * BAND_BLOCK > h.p.seq;
@@ -452,7 +391,7 @@ template <class T, int D> struct BandConsumer
     look (row, h.p.after, h.p.before);
     side<true> (own);
     store (by_p, &h.dv, own, 1.0f);
-    turn_back<D> (by_ds, h.p, row, lane);
+    turn_back<D> (by_ds, h.p, row, at.lane);
     store (by_ds, &h.dk, own, h.p.grad_scale);
 
     take_left (a, s.q[met[1]]);
@@ -461,11 +400,11 @@ template <class T, int D> struct BandConsumer
 #pragma unroll
     for (int i = 0; i < 2; i++)
       {
-        lse[i] = s.lse[met[1]][warp * 16 + lane / 4 + 8 * i];
-        delta[i] = s.delta[met[1]][warp * 16 + lane / 4 + 8 * i];
+        lse[i] = s.lse[met[1]][at.warp * 16 + at.lane / 4 + 8 * i];
+        delta[i] = s.delta[met[1]][at.warp * 16 + at.lane / 4 + 8 * i];
       }
     side<false> (own);
-    turn_back<D> (by_ds, h.p, row, lane);
+    turn_back<D> (by_ds, h.p, row, at.lane);
     store (by_ds, &h.dq, own, h.p.grad_scale);
   }
 
@@ -476,12 +415,12 @@ template <class T, int D> struct BandConsumer
 
     for (int i = band_start (h, blockIdx.x); i < stop; i += run.end - run.pair)
       {
-        run = BandRun::at (h, i, stop);
+        run = BandRun::from (h, i, stop);
         int given = run.first; /* back, those before */
 
         for (int pair = run.pair; pair < run.end; pair++)
           {
-            const int own = 2 * pair + group;
+            const int own = 2 * pair + at.group;
             const int keep = pair + 1 < run.end ? 2 * pair + 1 : run.last + 1;
 
             if (own < h.blocks)
@@ -489,7 +428,7 @@ template <class T, int D> struct BandConsumer
             /* Waits for what this warpgroup had no use for, too: it must not
              * give the same place back twice before the other one has. */
             for (; given < keep; given++)
-              warp_arrive (&s.empty[wait_for (given)], lane);
+              warp_arrive (&s.empty[wait_for (given)], at.lane);
           }
         count += run.last + 1 - run.first;
       }
@@ -504,8 +443,7 @@ __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
 {
   constexpr int REGISTERS = 232; /* of a thread that multiplies */
   extern __shared__ char raw[];
-  auto &s = *reinterpret_cast<HopperBandShared<D> *> (
-      (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+  auto &s = side_memory<HopperBandShared<D>> (raw);
 
   if (threadIdx.x == 0)
     {
@@ -556,8 +494,6 @@ cudaError_t
 launch_hopper_band (const Params &p, cudaStream_t stream)
 {
   constexpr bool BF16 = __is_same(T, __nv_bfloat16);
-  constexpr int SHARED = sizeof (HopperBandShared<D>) + 1024;
-  const auto kernel = hopper_band_backward<T, D>;
   HopperBandParams h;
   const struct
   {
@@ -569,7 +505,6 @@ launch_hopper_band (const Params &p, cudaStream_t stream)
   cudaError_t status;
 
   static_assert (Chunk<D>::COUNT == 1 && D == 64, "a box has whole rows");
-  static_assert (SHARED <= 232448, "shared memory");
   h.p = p;
   h.blocks = (p.seq + BAND_BLOCK - 1) / BAND_BLOCK;
   h.pairs = (h.blocks + 1) / 2;
@@ -581,13 +516,8 @@ launch_hopper_band (const Params &p, cudaStream_t stream)
       if (status != cudaSuccess)
         return status;
     }
-  status =
-      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                            SHARED);
-  if (status != cudaSuccess)
-    return status;
-  kernel<<<min (h.total, p.sm_count), 3 * WARPGROUP, SHARED, stream>>> (h);
-  return cudaGetLastError ();
+  return start_side<HopperBandShared<D>> (hopper_band_backward<T, D>, h.total,
+                                          h, stream);
 }
 
 }

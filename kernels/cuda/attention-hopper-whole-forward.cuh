@@ -36,7 +36,7 @@ template <int D> struct alignas (1024) HopperWholeForwardShared
 
   uint16_t tile[TILES][WHOLE_ROWS * D];
   /* What the rows behind a tail read, and nobody stores. */
-  uint16_t beyond[(WHOLE_BLOCK - WHOLE_TAIL) * D];
+  uint16_t beyond[(SIDE_ROWS - WHOLE_TAIL) * D];
   uint64_t full[TILES], empty[TILES];
 };
 
@@ -74,11 +74,11 @@ whole_forward_producer (const HopperWholeForwardParams &h,
 template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
 {
   using Shared = HopperWholeForwardShared<D>;
-  static constexpr int COLUMNS = BLOCKS * WHOLE_BLOCK;
+  static constexpr int COLUMNS = BLOCKS * SIDE_ROWS;
 
   const HopperWholeForwardParams &h;
   Shared &s;
-  const int group, lane, warp;
+  const Place at;
   Ring<Shared::TILES> q, k, v;
   int held; /* the tile of Q before, not given back yet, or -1 */
   float o[D / 2];
@@ -88,9 +88,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
 
   __device__ __forceinline__
   WholeForwardConsumer (const HopperWholeForwardParams &h, Shared &s)
-      : h (h), s (s),
-        group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
-        lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4), held (-1)
+      : h (h), s (s), held (-1)
   {
     k.advance ();
     v.advance ();
@@ -105,7 +103,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
       return;
     if (threadIdx.x % WARPGROUP == 0)
       bulk_wait_read<0> ();
-    warp_arrive (&s.empty[held], lane);
+    warp_arrive (&s.empty[held], at.lane);
     held = -1;
   }
 
@@ -151,7 +149,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
   __device__ __forceinline__ void
   mask (float (&x)[R], int first, int column0)
   {
-    const int limit = h.p.seq - column0 - lane % 4 * 2;
+    const int limit = h.p.seq - column0 - at.lane % 4 * 2;
 
 #pragma unroll
     for (int i = first; i < R; i++)
@@ -196,7 +194,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
     if (TAIL)
       mask (tail, 0, COLUMNS);
     else
-      mask (scores, (COLUMNS - WHOLE_BLOCK) / 2, 0);
+      mask (scores, (COLUMNS - SIDE_ROWS) / 2, 0);
 #pragma unroll
     for (int i = 0; i < 2; i++)
       row_max[i] = -INFINITY;
@@ -224,7 +222,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
   store (int bh, int row0)
   {
     constexpr int E = Chunk<D>::ELEMENTS;
-    const int row = row0 + warp * 16 + lane / 4;
+    const int row = row0 + at.warp * 16 + at.lane / 4;
     float factor[2];
 
 #pragma unroll
@@ -235,19 +233,18 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
         sum += __shfl_xor_sync (0xffffffffu, sum, 1);
         sum += __shfl_xor_sync (0xffffffffu, sum, 2);
         factor[i] = 1.0f / sum;
-        if (lane % 4 == 0 && row + 8 * i < h.p.seq)
+        if (at.lane % 4 == 0 && row + 8 * i < h.p.seq)
           h.p.lse[(int64_t) bh * h.p.seq + row + 8 * i] =
               row_max[i] * h.p.scale + logf (sum);
       }
     /* all warps are through with these rows of Q */
-    named_sync (1 + group, WARPGROUP);
-    if (row0 + warp * 16 < h.rows)
+    named_sync (1 + at.group, WARPGROUP);
+    if (row0 + at.warp * 16 < h.rows)
 #pragma unroll
       for (int i = 0; i < D / 16; i++)
         {
-          const uint32_t to =
-              matrix_row<D, WHOLE_ROWS> (s.tile[q.index],
-                                         row0 + warp * 16 + lane % 16, i, lane);
+          const uint32_t to = matrix_row<D, WHOLE_ROWS> (
+              s.tile[q.index], row0 + at.warp * 16 + at.lane % 16, i, at.lane);
           uint32_t words[4];
 
 #pragma unroll
@@ -260,7 +257,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
           store_matrices (to, words);
         }
     fence_async_proxy ();
-    named_sync (1 + group, WARPGROUP);
+    named_sync (1 + at.group, WARPGROUP);
     if (threadIdx.x % WARPGROUP == 0)
       {
         for (int c = 0; c * E < h.p.head_dim; c++)
@@ -280,7 +277,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
     if (TAIL)
       pin (tail);
     if (last)
-      warp_arrive (&s.empty[k.index], lane);
+      warp_arrive (&s.empty[k.index], at.lane);
     softmax ();
     pin (p);
     if (TAIL)
@@ -290,7 +287,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
     products_wait<0> ();
     pin (o);
     if (last)
-      warp_arrive (&s.empty[v.index], lane);
+      warp_arrive (&s.empty[v.index], at.lane);
     store (bh, row0);
   }
 
@@ -299,12 +296,12 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
   __device__ __forceinline__ void
   head (int bh, int turn)
   {
-    const int first = (turn * h.groups + group) % 2;
+    const int first = (turn * h.groups + at.group) % 2;
 
     barrier_wait (&s.full[q.index], q.parity);
     barrier_wait (&s.full[k.index], k.parity);
     for (int g = first; g < h.groups; g += 2)
-      unit (bh, g * WHOLE_BLOCK, g + 2 >= h.groups);
+      unit (bh, g * SIDE_ROWS, g + 2 >= h.groups);
     if (first < h.groups)
       {
         held = q.index;
@@ -312,9 +309,9 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeForwardConsumer
       }
     give_back_held ();
     barrier_wait (&s.full[v.index], v.parity);
-    warp_arrive (&s.empty[q.index], lane);
-    warp_arrive (&s.empty[k.index], lane);
-    warp_arrive (&s.empty[v.index], lane);
+    warp_arrive (&s.empty[q.index], at.lane);
+    warp_arrive (&s.empty[k.index], at.lane);
+    warp_arrive (&s.empty[v.index], at.lane);
   }
 
   __device__ __forceinline__ void
@@ -344,8 +341,7 @@ __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
 {
   constexpr int REGISTERS = 240; /* of a thread that multiplies */
   extern __shared__ char raw[];
-  auto &s = *reinterpret_cast<HopperWholeForwardShared<D> *> (
-      (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+  auto &s = side_memory<HopperWholeForwardShared<D>> (raw);
 
   if (threadIdx.x == 0)
     {
@@ -388,17 +384,8 @@ cudaError_t
 start_hopper_whole_forward (const HopperWholeForwardParams &h,
                             cudaStream_t stream)
 {
-  constexpr int SHARED = sizeof (HopperWholeForwardShared<D>) + 1024;
-  const auto kernel = hopper_whole_forward<T, D, BLOCKS, TAIL>;
-  cudaError_t status =
-      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                            SHARED);
-
-  static_assert (SHARED <= 232448, "shared memory");
-  if (status != cudaSuccess)
-    return status;
-  kernel<<<min (h.heads, h.p.sm_count), 3 * WARPGROUP, SHARED, stream>>> (h);
-  return cudaGetLastError ();
+  return start_side<HopperWholeForwardShared<D>> (
+      hopper_whole_forward<T, D, BLOCKS, TAIL>, h.heads, h, stream);
 }
 
 template <class T, int D>
@@ -406,23 +393,23 @@ cudaError_t
 launch_hopper_whole_forward (const Params &p, cudaStream_t stream)
 {
   constexpr bool BF16 = __is_same(T, __nv_bfloat16);
-  const int rest = p.seq % WHOLE_BLOCK;
-  const bool tail = p.seq > WHOLE_BLOCK && rest > 0 && rest <= WHOLE_TAIL;
+  const int rest = p.seq % SIDE_ROWS;
+  const bool tail = p.seq > SIDE_ROWS && rest > 0 && rest <= WHOLE_TAIL;
   HopperWholeForwardParams h;
   cudaError_t status;
 
   h.p = p;
   h.heads = p.batch * p.heads;
-  h.groups = (p.seq + WHOLE_BLOCK - 1) / WHOLE_BLOCK;
+  h.groups = (p.seq + SIDE_ROWS - 1) / SIDE_ROWS;
   const int blocks = h.groups - tail;
-  h.rows = blocks * WHOLE_BLOCK + (tail ? WHOLE_TAIL : 0);
+  h.rows = blocks * SIDE_ROWS + (tail ? WHOLE_TAIL : 0);
   status = make_map<D> (&h.q, p, p.q, p.heads, h.rows / 2, BF16, false);
   if (status == cudaSuccess)
     status = make_map<D> (&h.k, p, p.k, p.groups, h.rows / 2, BF16, false);
   if (status == cudaSuccess)
     status = make_map<D> (&h.v, p, p.v, p.groups, h.rows / 2, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.o, p, p.o, p.heads, WHOLE_BLOCK, BF16, false);
+    status = make_map<D> (&h.o, p, p.o, p.heads, SIDE_ROWS, BF16, false);
   if (status != cudaSuccess)
     return status;
   switch (2 * blocks + tail)

@@ -19,18 +19,16 @@
 #ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_WHOLE_CUH
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_WHOLE_CUH
 
-#include "kernels/cuda/attention-reduce.cuh"
-#include "kernels/cuda/attention-turn.cuh"
-#include "kernels/cuda/attention-wgmma.cuh"
+#include "kernels/cuda/attention-hopper-side.cuh"
 
 namespace qm_attention
 {
 
-constexpr int WHOLE_BLOCK = 64, WHOLE_TAIL = 16;
+constexpr int WHOLE_TAIL = 16;
 /* Rows of a head that there is room for. */
 constexpr int WHOLE_ROWS = WHOLE_MAX_SEQ;
-static_assert (WHOLE_ROWS == 4 * WHOLE_BLOCK + WHOLE_TAIL
-                   && WHOLE_MIN_SEQ == WHOLE_BLOCK + WHOLE_TAIL + 1,
+static_assert (WHOLE_ROWS == 4 * SIDE_ROWS + WHOLE_TAIL
+                   && WHOLE_MIN_SEQ == SIDE_ROWS + WHOLE_TAIL + 1,
                "two to four blocks and a tail");
 
 struct HopperWholeParams
@@ -50,9 +48,9 @@ template <int D> struct alignas (1024) HopperWholeShared
 
   uint16_t k[STAGES][WHOLE_ROWS * D], v[STAGES][WHOLE_ROWS * D];
   uint16_t q[WHOLE_ROWS * D], dout[WHOLE_ROWS * D];
-  uint16_t out[2][WHOLE_BLOCK * D]; /* of either warpgroup, on its way */
-  float lse[STAGES][WHOLE_ROWS + WHOLE_BLOCK];
-  float delta[STAGES][WHOLE_ROWS + WHOLE_BLOCK];
+  uint16_t out[2][SIDE_ROWS * D]; /* of either warpgroup, on its way */
+  float lse[STAGES][WHOLE_ROWS + SIDE_ROWS];
+  float delta[STAGES][WHOLE_ROWS + SIDE_ROWS];
   uint64_t kv_full[STAGES], kv_empty[STAGES];
   uint64_t q_full[2], q_empty[2]; /* of either half */
 };
@@ -74,25 +72,12 @@ load_half (const HopperWholeParams &h,
               bh % h.p.heads, bh / h.p.heads);
 }
 
-/* Where a lane has 16 bytes of a row: of step i of the inner dimension, the
- * half that the lane is of. */
-template <int D, int ROWS>
-__device__ __forceinline__ uint32_t
-matrix_row (const void *tile, int r, int i, int lane)
-{
-  constexpr int BYTES = Chunk<D>::BYTES;
-  const int part = i * 32 % BYTES / 16 + lane / 16;
-
-  return shared_u32 (tile) + i * 32 / BYTES * (ROWS * BYTES) + r * BYTES
-         + (part ^ (r / (128 / BYTES) % (BYTES / 16))) * 16;
-}
-
 template <int D>
 __device__ __forceinline__ void
 whole_producer (const HopperWholeParams &h, HopperWholeShared<D> &s)
 {
   const int half = h.rows / 2;
-  const int sums = h.groups * WHOLE_BLOCK * 4;
+  const int sums = h.groups * SIDE_ROWS * 4;
   Ring<HopperWholeShared<D>::STAGES> kv;
   int q_parity = 1;
 
@@ -125,19 +110,11 @@ whole_producer (const HopperWholeParams &h, HopperWholeShared<D> &s)
     }
 }
 
-/* Scores, or their gradient, of one side's 64 with a block of the other: what
- * is in registers until the products that need it are done. */
-template <int R> struct WholeScores
-{
-  float x[R / 2], dp[R / 2];
-  uint32_t p[R / 16][4], ds[R / 16][4];
-};
-
 template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
 {
   const HopperWholeParams &h;
   HopperWholeShared<D> &s;
-  const int group, lane, warp;
+  const Place at;
   Ring<HopperWholeShared<D>::STAGES> kv;
   int q_parity = 0;
   /* Left operands: 64 rows of K and V, or of Q and dO; in registers, but for
@@ -150,15 +127,13 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   };
   Left a, b;
   float by_p[D / 2], by_ds[D / 2]; /* dV and dK; or dQ, the second */
-  WholeScores<WHOLE_BLOCK> block;
-  WholeScores<WHOLE_TAIL> tail; /* after the last block */
-  float lse[2], delta[2];       /* of this thread's rows */
+  SideScores<SIDE_ROWS> block;
+  SideScores<WHOLE_TAIL> tail; /* after the last block */
+  float lse[2], delta[2];      /* of this thread's rows */
 
   __device__ __forceinline__
   WholeConsumer (const HopperWholeParams &h, HopperWholeShared<D> &s)
-      : h (h), s (s),
-        group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
-        lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4)
+      : h (h), s (s)
   {
   }
 
@@ -169,14 +144,9 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   {
     to.base = shared_u32 (tile) + row0 * Chunk<D>::BYTES;
     if constexpr (IN_REGISTERS)
-      {
-        const int r = min (row0 + warp * 16 + lane % 16, h.rows - 1);
-
-#pragma unroll
-        for (int i = 0; i < D / 16; i++)
-          load_matrices (to.words[i],
-                         matrix_row<D, WHOLE_ROWS> (tile, r, i, lane));
-      }
+      take_rows<D, WHOLE_ROWS> (
+          to.words, tile, min (row0 + at.warp * 16 + at.lane % 16, h.rows - 1),
+          at.lane);
   }
 
   /* x = left right', R rows from row0 on */
@@ -186,12 +156,11 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   {
     const uint32_t base = shared_u32 (right) + row0 * Chunk<D>::BYTES;
 
+    if constexpr (IN_REGISTERS)
+      multiply_rows<T, D, WHOLE_ROWS, R> (x, left.words, base);
+    else
 #pragma unroll
-    for (int i = 0; i < D / 16; i++)
-      if constexpr (IN_REGISTERS)
-        Product<T, R>::template registers<0> (
-            x, left.words[i], along_rows<D, WHOLE_ROWS> (base, 0, i), i > 0);
-      else
+      for (int i = 0; i < D / 16; i++)
         Product<T, R>::template shared<0, 0> (
             x, along_rows<D, WHOLE_ROWS> (left.base, 0, i),
             along_rows<D, WHOLE_ROWS> (base, 0, i), i > 0);
@@ -205,21 +174,17 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
                const void *right,
                int row0)
   {
-    const uint32_t base = shared_u32 (right) + row0 * Chunk<D>::BYTES;
-
-#pragma unroll
-    for (int i = 0; i < R / 16; i++)
-      Product<T, D>::template registers<1> (
-          sum, left[i], down_rows<D, WHOLE_ROWS> (base, 0, i), 1);
+    add_rows<T, D, WHOLE_ROWS, R> (sum, left,
+                                   shared_u32 (right) + row0 * Chunk<D>::BYTES);
   }
 
   /* x becomes P, packed; row0 is the first on the other side. */
   template <bool COLUMNS, bool MASKED, int R>
   __device__ __forceinline__ void
-  exponentials (WholeScores<R> &c, int row0)
+  exponentials (SideScores<R> &c, int row0)
   {
     const uint32_t from =
-        shared_u32 (s.lse[kv.index]) + (row0 + lane % 4 * 2) * 4;
+        shared_u32 (s.lse[kv.index]) + (row0 + at.lane % 4 * 2) * 4;
 
 #pragma unroll
     for (int n = 0; n < R / 8; n++)
@@ -235,7 +200,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
             const float minus = COLUMNS ? (e % 2 ? l.y : l.x) : lse[e / 2];
 
             y[e] = exp2_approx (fmaf (c.x[n * 4 + e], h.p.scale_log2, -minus));
-            if (MASKED && row0 + n * 8 + lane % 4 * 2 + e % 2 >= h.p.seq)
+            if (MASKED && row0 + n * 8 + at.lane % 4 * 2 + e % 2 >= h.p.seq)
               y[e] = 0;
           }
         c.p[n / 2][n % 2 * 2] = pack2<T> (y[0], y[1]);
@@ -243,32 +208,14 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
       }
   }
 
-  /* ds = P (dP - delta) */
   template <bool COLUMNS, int R>
   __device__ __forceinline__ void
-  differentiate (WholeScores<R> &c, int row0)
+  differentiate (SideScores<R> &c, int row0)
   {
-    const uint32_t from =
-        shared_u32 (s.delta[kv.index]) + (row0 + lane % 4 * 2) * 4;
-
-#pragma unroll
-    for (int n = 0; n < R / 8; n++)
-      {
-        float2 d = make_float2 (0, 0);
-
-        if (COLUMNS)
-          d = load_shared2 (from + n * 32);
-#pragma unroll
-        for (int i = 0; i < 2; i++)
-          {
-            const float2 p = unpack2<T> (c.p[n / 2][n % 2 * 2 + i]);
-            const float *dp = c.dp + n * 4 + 2 * i;
-
-            c.ds[n / 2][n % 2 * 2 + i] =
-                pack2<T> (p.x * (dp[0] - (COLUMNS ? d.x : delta[i])),
-                          p.y * (dp[1] - (COLUMNS ? d.y : delta[i])));
-          }
-      }
+    differentiate_scores<T, COLUMNS> (c,
+                                      shared_u32 (s.delta[kv.index])
+                                          + (row0 + at.lane % 4 * 2) * 4,
+                                      delta);
   }
 
   /* The first products of block I of the other side, with the tail where that
@@ -280,9 +227,9 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
     if (I == BLOCKS)
       return;
     products_begin ();
-    multiply<WHOLE_BLOCK> (block.x, a, first, I * WHOLE_BLOCK);
+    multiply<SIDE_ROWS> (block.x, a, first, I * SIDE_ROWS);
     if (TAIL && I == BLOCKS - 1)
-      multiply<WHOLE_TAIL> (tail.x, a, first, BLOCKS * WHOLE_BLOCK);
+      multiply<WHOLE_TAIL> (tail.x, a, first, BLOCKS * SIDE_ROWS);
     products_commit ();
   }
 
@@ -293,9 +240,9 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
     if (I == BLOCKS)
       return;
     products_begin ();
-    multiply<WHOLE_BLOCK> (block.dp, b, second, I * WHOLE_BLOCK);
+    multiply<SIDE_ROWS> (block.dp, b, second, I * SIDE_ROWS);
     if (TAIL && I == BLOCKS - 1)
-      multiply<WHOLE_TAIL> (tail.dp, b, second, BLOCKS * WHOLE_BLOCK);
+      multiply<WHOLE_TAIL> (tail.dp, b, second, BLOCKS * SIDE_ROWS);
     products_commit ();
   }
 
@@ -307,7 +254,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   steps (const void *first, const void *second)
   {
     constexpr bool LAST = I == BLOCKS - 1, HERE = TAIL && LAST;
-    constexpr int ROW0 = I * WHOLE_BLOCK, NEXT = ROW0 + WHOLE_BLOCK;
+    constexpr int ROW0 = I * SIDE_ROWS, NEXT = ROW0 + SIDE_ROWS;
 
     products_wait<I == 0 ? 1 : 2> ();
     pin (block.x);
@@ -323,7 +270,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
     if (COLUMNS)
       {
         products_begin ();
-        add_product<WHOLE_BLOCK> (by_p, block.p, second, ROW0);
+        add_product<SIDE_ROWS> (by_p, block.p, second, ROW0);
         if (HERE)
           add_product<WHOLE_TAIL> (by_p, tail.p, second, NEXT);
         products_commit ();
@@ -341,7 +288,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
       }
     multiply_gradients<I + 1> (second);
     products_begin ();
-    add_product<WHOLE_BLOCK> (by_ds, block.ds, first, ROW0);
+    add_product<SIDE_ROWS> (by_ds, block.ds, first, ROW0);
     if (HERE)
       add_product<WHOLE_TAIL> (by_ds, tail.ds, first, NEXT);
     products_commit ();
@@ -370,7 +317,6 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
       pin (by_p);
   }
 
-  /* Rows from row0 on; what is beyond the last the copy engine leaves out. */
   __device__ __forceinline__ void
   store (const float (&sum)[D / 2],
          const CUtensorMap *to,
@@ -378,48 +324,21 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
          int row0,
          float factor)
   {
-    const bool first = threadIdx.x % WARPGROUP == 0;
-    const int r = warp * 16 + lane % 16;
-    constexpr int E = Chunk<D>::ELEMENTS;
-
-    if (first)
-      bulk_wait_read<0> ();
-    named_sync (1 + group, WARPGROUP);
-#pragma unroll
-    for (int i = 0; i < D / 16; i++)
-      {
-        uint32_t words[4];
-
-#pragma unroll
-        for (int w = 0; w < 4; w++)
-          words[w] =
-              pack2<T> (sum[(2 * i + w / 2) * 4 + w % 2 * 2] * factor,
-                        sum[(2 * i + w / 2) * 4 + w % 2 * 2 + 1] * factor);
-        store_matrices (matrix_row<D, WHOLE_BLOCK> (s.out[group], r, i, lane),
-                        words);
-      }
-    fence_async_proxy ();
-    named_sync (1 + group, WARPGROUP);
-    if (first)
-      {
-        for (int c = 0; c * E < h.p.head_dim; c++)
-          store_box (to, s.out[group] + c * WHOLE_BLOCK * E, c * E, row0,
-                     bh % h.p.heads, bh / h.p.heads);
-        bulk_commit ();
-      }
+    store_rows<T, D> (h.p, at, s.out[at.group], sum, factor, to, bh, row0);
   }
 
   __device__ __forceinline__ void
   columns (int bh)
   {
-    for (int g = group; g < h.groups; g += 2)
+    for (int g = at.group; g < h.groups; g += 2)
       {
-        take_left (a, s.k[kv.index], g * WHOLE_BLOCK);
-        take_left (b, s.v[kv.index], g * WHOLE_BLOCK);
+        take_left (a, s.k[kv.index], g * SIDE_ROWS);
+        take_left (b, s.v[kv.index], g * SIDE_ROWS);
         side<true> (s.q, s.dout);
-        store (by_p, &h.dv, bh, g * WHOLE_BLOCK, 1.0f);
-        turn_back<D> (by_ds, h.p, g * WHOLE_BLOCK + warp * 16 + lane / 4, lane);
-        store (by_ds, &h.dk, bh, g * WHOLE_BLOCK, h.p.grad_scale);
+        store (by_p, &h.dv, bh, g * SIDE_ROWS, 1.0f);
+        turn_back<D> (by_ds, h.p, g * SIDE_ROWS + at.warp * 16 + at.lane / 4,
+                      at.lane);
+        store (by_ds, &h.dk, bh, g * SIDE_ROWS, h.p.grad_scale);
       }
   }
 
@@ -428,13 +347,13 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   __device__ __forceinline__ void
   give_back (int g, bool &kept)
   {
-    if (kept && (g + 2) * WHOLE_BLOCK >= h.rows / 2)
+    if (kept && (g + 2) * SIDE_ROWS >= h.rows / 2)
       {
-        warp_arrive (&s.q_empty[0], lane);
+        warp_arrive (&s.q_empty[0], at.lane);
         kept = false;
       }
     if (g + 2 >= h.groups)
-      warp_arrive (&s.q_empty[1], lane);
+      warp_arrive (&s.q_empty[1], at.lane);
   }
 
   /* The warpgroup that has fewer columns has more rows. */
@@ -443,10 +362,10 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
   {
     bool kept = true; /* the first half of Q and dO */
 
-    for (int g = 1 - group; g < h.groups; g += 2)
+    for (int g = 1 - at.group; g < h.groups; g += 2)
       {
-        const int row0 = g * WHOLE_BLOCK;
-        const int row = row0 + warp * 16 + lane / 4;
+        const int row0 = g * SIDE_ROWS;
+        const int row = row0 + at.warp * 16 + at.lane / 4;
 
         take_left (a, s.q, row0);
         take_left (b, s.dout, row0);
@@ -461,7 +380,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
         side<false> (s.k[kv.index], s.v[kv.index]);
         if (!IN_REGISTERS)
           give_back (g, kept);
-        turn_back<D> (by_ds, h.p, row, lane);
+        turn_back<D> (by_ds, h.p, row, at.lane);
         store (by_ds, &h.dq, bh, row0, h.p.grad_scale);
       }
   }
@@ -477,7 +396,7 @@ template <class T, int D, int BLOCKS, bool TAIL> struct WholeConsumer
         q_parity ^= 1;
         columns (bh);
         rows (bh);
-        warp_arrive (&s.kv_empty[kv.index], lane);
+        warp_arrive (&s.kv_empty[kv.index], at.lane);
         kv.advance ();
       }
     if (threadIdx.x % WARPGROUP == 0)
@@ -491,8 +410,7 @@ __global__ void __launch_bounds__ (3 * WARPGROUP, 1)
 {
   constexpr int REGISTERS = 240; /* of a thread that multiplies */
   extern __shared__ char raw[];
-  auto &s = *reinterpret_cast<HopperWholeShared<D> *> (
-      (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+  auto &s = side_memory<HopperWholeShared<D>> (raw);
 
   if (threadIdx.x == 0)
     {
@@ -532,7 +450,7 @@ template <int D>
 bool
 fits_hopper_whole (const Params &p)
 {
-  const int rest = p.seq % WHOLE_BLOCK;
+  const int rest = p.seq % SIDE_ROWS;
 
   return p.seq >= WHOLE_MIN_SEQ && p.seq <= WHOLE_MAX_SEQ
          && (D <= 64 || rest == 0 || rest > WHOLE_TAIL) && p.shared == 1
@@ -543,17 +461,8 @@ template <class T, int D, int BLOCKS, bool TAIL>
 cudaError_t
 start_hopper_whole (const HopperWholeParams &h, cudaStream_t stream)
 {
-  constexpr int SHARED = sizeof (HopperWholeShared<D>) + 1024;
-  const auto kernel = hopper_whole_backward<T, D, BLOCKS, TAIL>;
-  cudaError_t status =
-      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                            SHARED);
-
-  static_assert (SHARED <= 232448, "shared memory");
-  if (status != cudaSuccess)
-    return status;
-  kernel<<<min (h.heads, h.p.sm_count), 3 * WARPGROUP, SHARED, stream>>> (h);
-  return cudaGetLastError ();
+  return start_side<HopperWholeShared<D>> (
+      hopper_whole_backward<T, D, BLOCKS, TAIL>, h.heads, h, stream);
 }
 
 template <class T, int D>
@@ -561,16 +470,16 @@ cudaError_t
 launch_hopper_whole (const Params &p, cudaStream_t stream)
 {
   constexpr bool BF16 = __is_same(T, __nv_bfloat16);
-  const int rest = p.seq % WHOLE_BLOCK;
+  const int rest = p.seq % SIDE_ROWS;
   const bool tail = rest > 0 && rest <= WHOLE_TAIL;
   HopperWholeParams h;
   cudaError_t status;
 
   h.p = p;
   h.heads = p.batch * p.heads;
-  h.groups = (p.seq + WHOLE_BLOCK - 1) / WHOLE_BLOCK;
+  h.groups = (p.seq + SIDE_ROWS - 1) / SIDE_ROWS;
   const int blocks = h.groups - tail;
-  h.rows = blocks * WHOLE_BLOCK + (tail ? WHOLE_TAIL : 0);
+  h.rows = blocks * SIDE_ROWS + (tail ? WHOLE_TAIL : 0);
   status = make_map<D> (&h.q, p, p.q, p.heads, h.rows / 2, BF16, false);
   if (status == cudaSuccess)
     status = make_map<D> (&h.k, p, p.k, p.heads, h.rows / 2, BF16, false);
@@ -579,11 +488,11 @@ launch_hopper_whole (const Params &p, cudaStream_t stream)
   if (status == cudaSuccess)
     status = make_map<D> (&h.dout, p, p.dout, p.heads, h.rows / 2, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.dq, p, p.dq, p.heads, WHOLE_BLOCK, BF16, false);
+    status = make_map<D> (&h.dq, p, p.dq, p.heads, SIDE_ROWS, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.dk, p, p.dk, p.heads, WHOLE_BLOCK, BF16, false);
+    status = make_map<D> (&h.dk, p, p.dk, p.heads, SIDE_ROWS, BF16, false);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.dv, p, p.dv, p.heads, WHOLE_BLOCK, BF16, false);
+    status = make_map<D> (&h.dv, p, p.dv, p.heads, SIDE_ROWS, BF16, false);
   if (status == cudaSuccess)
     status = launch_row_sums<T, D, false> (p, stream);
   if (status != cudaSuccess)

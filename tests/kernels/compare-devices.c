@@ -316,8 +316,9 @@ check_guards (Compare *compare, const Operand *operand)
  * where one crosses zero and there is one element. */
 #define NOTHING_OF_SLOPES 4.2e-5
 
-/* Of sums over tokens of either sign, a few last places of what is added. */
-#define NOTHING_OF_TOKENS 0x1p-20
+/* Of sums of either sign, over tokens or of products, a few last places of what
+ * is added; a gate that is nothing below 0 leaves that of one which is 0. */
+#define NOTHING_OF_SUMS 0x1p-20
 
 /* Of sums over rows of products of either sign, where there is one column: of
  * 240 that are 1200 without their signs and 1.3 with them, the two devices
@@ -327,8 +328,9 @@ check_guards (Compare *compare, const Operand *operand)
 static double
 nothing (const Compare *compare, size_t elements)
 {
-  if (compare->op == QM_OP_RESTORE_TOKENS_BACKWARD)
-    return NOTHING_OF_TOKENS;
+  if (compare->op == QM_OP_RESTORE_TOKENS_BACKWARD
+      || compare->op == QM_OP_GATED_LINEAR)
+    return NOTHING_OF_SUMS;
   if (compare->op == QM_OP_LAYER_NORM_BACKWARD && elements == 1)
     return NOTHING_OF_ROWS;
   return compare->op == QM_OP_ACTIVATION_BACKWARD
