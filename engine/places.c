@@ -54,6 +54,7 @@ struct QmPlaces
   size_t n_targets;
   Need *needs[QM_SEARCH_MOST][MOST_SIZES];
   QmWayPlans *ranked; /* plans of several GPUs */
+  QmPlaces *apart;    /* of architectures for which plans are not alike */
 };
 
 /* A way at a micro-batch, and what it costs at least: the seconds of a step as
@@ -95,18 +96,39 @@ target_of (const QmPlaces *places, int architecture)
 
 /* The newest comes first: plans are made for it, since older ones may have no
  * products in the type of a recipe. */
-static void
-add_target (QmPlaces *places, int architecture)
+static QmStatus
+add_targets (QmPlaces *places,
+             const int *architectures,
+             size_t n,
+             QmError *error)
 {
   QmTarget *targets = places->targets;
-  size_t last = places->n_targets++;
+  int apart[QM_PLACES_ARCHITECTURES];
+  size_t n_apart = 0;
 
-  targets[last] = (QmTarget){ QM_DEVICE_CUDA, architecture };
-  if (architecture > targets[0].architecture)
+  targets[0].kind = QM_DEVICE_CUDA;
+  for (size_t i = 0; i < n; i++)
+    if (architectures[i] > targets[0].architecture)
+      targets[0].architecture = architectures[i];
+  places->n_targets = targets[0].architecture > 0 ? 1 : 0;
+  for (size_t i = 0; i < n; i++)
     {
-      targets[last] = targets[0];
-      targets[0].architecture = architecture;
+      const QmTarget target = { QM_DEVICE_CUDA, architectures[i] };
+
+      if (architectures[i] <= 0)
+        continue;
+      if (!qm_plan_is_alike (places->options.recipe, &target, &targets[0]))
+        {
+          if (n_apart < QM_PLACES_ARCHITECTURES)
+            apart[n_apart++] = architectures[i];
+        }
+      else if (target_of (places, architectures[i]) == places->n_targets
+               && places->n_targets < QM_PLACES_ARCHITECTURES)
+        targets[places->n_targets++] = target;
     }
+  return n_apart > 0 ? qm_places_new (&places->options, apart, n_apart,
+                                      &places->apart, error)
+                     : QM_OK;
 }
 
 /* All ways of the search, with the methods of the level.  Of FSDP, PyTorch's
@@ -142,6 +164,7 @@ qm_places_new (const QmPlacesOptions *options,
                QmError *error)
 {
   QmPlaces *new = calloc (1, sizeof *new);
+  QmStatus status;
 
   *places = new;
   if (new == NULL)
@@ -150,10 +173,9 @@ qm_places_new (const QmPlacesOptions *options,
   new->options = *options;
   new->naive = strcmp (options->level->name, "naive") == 0;
   list_ways (new);
-  for (size_t i = 0; i < n; i++)
-    if (target_of (new, architectures[i]) == new->n_targets
-        && architectures[i] > 0 && new->n_targets < QM_PLACES_ARCHITECTURES)
-      add_target (new, architectures[i]);
+  status = add_targets (new, architectures, n, error);
+  if (status != QM_OK)
+    return status;
   return qm_way_plans_new (options->config, options->recipe, new->targets,
                            new->n_targets, &new->ranked, error);
 }
@@ -171,6 +193,7 @@ qm_places_free (QmPlaces *places)
           free (places->needs[i][j]);
         }
   qm_way_plans_free (places->ranked);
+  qm_places_free (places->apart);
   free (places);
 }
 
@@ -688,6 +711,9 @@ qm_places_find (QmPlaces *places,
   gpus *= machines;
   search.share = (places->options.recipe->batch_size + gpus - 1) / gpus;
   search.target = target_of (places, search.speeds.architecture);
+  if (search.target == places->n_targets && places->apart != NULL)
+    return qm_places_find (places->apart, gpu, gpus / machines, link, bytes,
+                           found, error);
   if (search.target == places->n_targets)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "nothing was planned for compute capability %d",

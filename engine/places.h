@@ -4,8 +4,11 @@
  * them each, and how long that takes, as predicted (engine/predict.h).
  *
  * What a way needs and does at a micro-batch is planned once, when it is asked
- * for first: plans differ between architectures in the workspace alone, and
- * between numbers of GPUs in how many passes a step has.  What several GPUs do
+ * for first: plans differ between architectures in the workspace alone (where
+ * they do not, as qm_plan_is_alike() says, they are made for either), and
+ * between numbers of GPUs in how many passes a step has.  So an answer depends
+ * neither on what was asked before nor on which other architectures are
+ * listed.  What several GPUs do
  * is timed by a plan with their exchange (engine/ways.h).
  *
  * Ways are those of the search (engine/search.h): every GPU holds all of the

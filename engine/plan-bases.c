@@ -12,6 +12,7 @@ typedef struct Base
 {
   QmPlanOptions options;
   int64_t passes;
+  bool compares; /* what ranks have with that of others: the model knows them */
   QmGraph *graph;
 } Base;
 
@@ -59,6 +60,15 @@ is_same_base (const QmPlanOptions *a, const QmPlanOptions *b)
   return is_same_way (a, b) && a->micro_batch == b->micro_batch;
 }
 
+static bool
+compares_ranks (const QmGraph *graph)
+{
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    if (graph->nodes[i].op == QM_OP_CONTRAST_LOSS)
+      return true;
+  return false;
+}
+
 QmGraph *
 qm_plan_bases_find (const QmPlanBases *bases,
                     const QmPlanOptions *options,
@@ -66,7 +76,10 @@ qm_plan_bases_find (const QmPlanBases *bases,
 {
   for (size_t i = 0; i < MOST; i++)
     if (bases->list[i].graph != NULL && bases->list[i].passes == passes
-        && is_same_base (&bases->list[i].options, options))
+        && is_same_base (&bases->list[i].options, options)
+        && (!bases->list[i].compares
+            || (bases->list[i].options.ranks == options->ranks
+                && bases->list[i].options.rank == options->rank)))
       return qm_graph_copy (bases->list[i].graph);
   return NULL;
 }
@@ -89,7 +102,7 @@ qm_plan_bases_keep (QmPlanBases *bases,
       qm_graph_free (base->graph);
     }
   qm_pool_take (&copy->strings, &graph->strings);
-  *base = (Base){ *options, passes, copy };
+  *base = (Base){ *options, passes, compares_ranks (copy), copy };
   bases->n++;
 }
 

@@ -3,7 +3,7 @@
 /* Graphs that plans of one training have in common, kept while many are made:
  * those of a pass of one device, before anything is divided, sent or updated.
  * What differs behind it, the number of ranks and where states are, changes
- * none of it. */
+ * none of it, but for models that compare pairs with those of other ranks. */
 
 #ifndef QM_ENGINE_PLAN_BASES_H
 #define QM_ENGINE_PLAN_BASES_H

@@ -22,14 +22,19 @@ matrix (const QmPlan *plan, QmType type, int64_t rows, int64_t columns)
 /* In bf16, as its authors have it, where the device multiplies that, else in
  * fp32. */
 static QmType
-iteration_type (const QmPlan *plan)
+iteration_type (const QmTarget *target)
 {
-  const QmTarget *target = &plan->options.target;
-
   return qm_target_is_gpu (target)
                  && qm_target_multiplies (target, QM_TYPE_BF16, false)
              ? QM_TYPE_BF16
              : QM_TYPE_F32;
+}
+
+bool
+qm_plan_is_alike (const QmRecipe *recipe, const QmTarget *a, const QmTarget *b)
+{
+  return recipe->optimizer != QM_OPTIMIZER_MUON
+         || iteration_type (a) == iteration_type (b);
 }
 
 /* The momentum, divided by its norm. */
@@ -46,8 +51,8 @@ append_direction (const QmPlan *plan,
   QmValueId moment = qm_slab_piece (plan, slab->first, false, piece);
   QmValueId sum = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
                                   &one, "%s", "sum of squares");
-  QmValueId x =
-      matrix (plan, iteration_type (plan), tensor->rows, tensor->columns);
+  QmValueId x = matrix (plan, iteration_type (&plan->options.target),
+                        tensor->rows, tensor->columns);
   QmValueId flat = qm_graph_reshape (graph, x, 1, &tensor->n);
   QmNode *node = qm_graph_append (graph, QM_OP_MUON_MOMENTUM);
 
@@ -93,7 +98,8 @@ append_product (const QmPlan *plan,
                 int64_t rows,
                 int64_t columns)
 {
-  QmValueId y = matrix (plan, iteration_type (plan), rows, columns);
+  QmValueId y =
+      matrix (plan, iteration_type (&plan->options.target), rows, columns);
   QmNode *node = qm_graph_append (plan->graph, op);
 
   node->inputs[0] = a;

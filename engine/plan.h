@@ -239,9 +239,17 @@ QmStatus qm_plan_after (const QmModelConfig *config,
                         QmPlan **plan,
                         QmError *error);
 
-/* What it would need on other targets of the same kind, which differ in the
- * workspace and what is reserved; in all UINT64_MAX where one has no kernels
- * for it, and it is not foreign. */
+/* Whether what is planned of a training for either of two targets of the same
+ * kind is as good as planned for the other, where both take it: all, but for
+ * Muon's iterations where one of them alone has products in bf16.  Whether
+ * products are in TF32 is in a plan, but not in what it needs, and is decided
+ * where it is predicted (engine/work.h). */
+bool
+qm_plan_is_alike (const QmRecipe *recipe, const QmTarget *a, const QmTarget *b);
+
+/* What it would need on other targets for which plans are alike, which differ
+ * in the workspace and what is reserved; in all UINT64_MAX where one has no
+ * kernels for it, and it is not foreign. */
 void qm_plan_memories (const QmPlan *plan,
                        const QmTarget *targets,
                        size_t n,

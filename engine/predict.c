@@ -367,21 +367,32 @@ is_stream (QmOp op)
     }
 }
 
-/* Where no kernels end products in gates, a call of that is two. */
-static bool
-has_gate_kernels (const QmSpeeds *speeds)
+/* What a row is here: all that depends on the architecture and is not a rate.
+ * Without TF32 products of fp32 are what they are; where no kernels end
+ * products in gates, a call of that is two; where some turn gradients back,
+ * what does it elsewhere is not there. */
+static QmWorkRow
+row_here (const QmSpeeds *speeds, const QmWorkRow *row)
 {
   const QmTarget target = { QM_DEVICE_CUDA, speeds->architecture };
+  QmWorkRow here = *row;
 
-  return qm_target_has_gates (&target);
+  if (row->arithmetic == QM_ARITHMETIC_TF32
+      && !qm_target_multiplies (&target, QM_TYPE_F32, true))
+    here.arithmetic = QM_ARITHMETIC_FP32;
+  if (qm_target_has_gates (&target))
+    here.bytes -= row->spared;
+  if (row->turned && qm_target_has_turns (&target))
+    here.count = 0;
+  return here;
 }
 
 static Cost
 cost_of (const Machine *machine, const QmWorkRow *row)
 {
   const QmSpeeds *speeds = machine->speeds;
-  double bytes = row->bytes - (has_gate_kernels (speeds) ? row->spared : 0);
-  Cost cost = { .bytes = bytes * traffic (machine, row)
+  Cost cost = { .count = row->count,
+                .bytes = row->bytes * traffic (machine, row)
                          * experts_of (machine, row->op) };
 
   cost.memory = cost.bytes * seconds_of_byte (machine);
@@ -390,7 +401,7 @@ cost_of (const Machine *machine, const QmWorkRow *row)
                  + machine->constants[QM_CONSTANT_LAUNCH];
   /* Factors were fitted where memory is fast. */
   if (is_stream (row->op))
-    cost.memory = fmax (cost.memory, bytes / speeds->bandwidth);
+    cost.memory = fmax (cost.memory, row->bytes / speeds->bandwidth);
   if (is_scan (row->op))
     cost.arithmetic = updates_of (row) * exponentials_of (machine, row)
                       / speeds->exponentials;
@@ -444,8 +455,9 @@ add_costs (const Machine *machine, const QmWork *work, bool update, Part *part)
   for (size_t i = 0; i < work->n; i++)
     if (work->rows[i].update == update)
       {
-        part->costs[part->n] = cost_of (machine, &work->rows[i]);
-        part->costs[part->n++].count = work->rows[i].count;
+        const QmWorkRow row = row_here (machine->speeds, &work->rows[i]);
+
+        part->costs[part->n++] = cost_of (machine, &row);
       }
 }
 
@@ -585,6 +597,19 @@ bound_of (const Machine *machine, const Part *part, double clock)
                                               : QM_BOUND_ARITHMETIC;
 }
 
+/* Seconds that the host takes to start the calls of a pass. */
+static double
+starts_of (const Machine *machine, const QmWork *work, const Part *part)
+{
+  double calls = work->calls;
+  size_t n = 0;
+
+  for (size_t i = 0; i < work->n; i++)
+    if (!work->rows[i].update)
+      calls -= work->rows[i].count - part->costs[n++].count;
+  return calls * machine->constants[QM_CONSTANT_DISPATCH];
+}
+
 static void
 predict_pass (const Machine *machine,
               const QmWork *work,
@@ -592,7 +617,7 @@ predict_pass (const Machine *machine,
               QmPrediction *prediction)
 {
   double clock = clock_of (machine, part);
-  double starts = work->calls * machine->constants[QM_CONSTANT_DISPATCH];
+  double starts = starts_of (machine, work, part);
   size_t n = 0;
 
   prediction->clock = clock;
@@ -710,7 +735,12 @@ qm_predict_rows (const QmWork *work,
       clock = clock_of (&machine, &part);
       for (size_t i = 0; i < work->n; i++)
         if (work->rows[i].update == update)
-          seconds[i] = seconds_of (&machine, &part.costs[n++], clock);
+          {
+            const Cost *cost = &part.costs[n++];
+
+            seconds[i] =
+                cost->count > 0 ? seconds_of (&machine, cost, clock) : 0;
+          }
     }
   free (part.costs);
   return QM_OK;

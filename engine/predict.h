@@ -369,7 +369,8 @@ QmStatus qm_predict_step (const QmWork *work,
                           QmError *error);
 
 /* Seconds that one call of each row takes of the GPU alone, at the clock of its
- * part: `seconds` has room for all rows. */
+ * part, and 0 of what another call does there: `seconds` has room for all rows.
+ */
 QmStatus qm_predict_rows (const QmWork *work,
                           const QmSpeeds *speeds,
                           const QmLevel *level,

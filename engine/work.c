@@ -262,7 +262,7 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->computed == b->computed && a->accesses == b->accesses
          && a->length == b->length && a->whole == b->whole
          && a->packed == b->packed && a->spared == b->spared
-         && a->masked == b->masked && a->rms == b->rms
+         && a->turned == b->turned && a->masked == b->masked && a->rms == b->rms
          && a->unaligned == b->unaligned && a->padded == b->padded
          && a->composed == b->composed;
 }
@@ -427,7 +427,7 @@ split_turn (const QmOpCall *call, QmOpCall *attention, QmOpCall *rotary)
 
 /* The calls, one or two, as which a call is predicted; returns how many. */
 static int
-predicted_as (const QmPlan *plan, const QmOpCall *call, QmOpCall parts[2])
+predicted_as (const QmOpCall *call, QmOpCall parts[2])
 {
   bool forward = call->op == QM_OP_LAYER_NORM;
 
@@ -462,15 +462,15 @@ predicted_as (const QmPlan *plan, const QmOpCall *call, QmOpCall parts[2])
       && qm_tensor_present (&call->inputs[7]))
     {
       split_turn (call, &parts[0], &parts[1]);
-      return qm_target_turns (&plan->options.target, call) ? 1 : 2;
+      return 2;
     }
   parts[0] = *call;
   return 1;
 }
 
-/* GPUs that end products in gates.  A plan may be for several, and which one it
- * is for is known where it is predicted (engine/predict.c). */
-static const QmTarget gating = { QM_DEVICE_CUDA, 90 };
+/* GPUs that have a kernel for two of these calls.  A plan may be for several,
+ * and which one it is for is known where it is predicted (engine/predict.c). */
+static const QmTarget joining = { QM_DEVICE_CUDA, 90 };
 
 /* What one of the two calls of a product with a gate in its end, of others
  * nothing, moves for the other, and so does not where they are one.  Gate and
@@ -483,7 +483,7 @@ spared_by (const QmOpCall *fused, const QmOpCall *part)
   bool forward = fused->op == QM_OP_GATED_LINEAR;
   bool gate = part->op == QM_OP_GATE || part->op == QM_OP_GATE_BACKWARD;
 
-  if (!qm_target_gates (&gating, fused))
+  if (!qm_target_gates (&joining, fused))
     return 0;
   if (!forward)
     return bytes_of (gate ? &part->inputs[0] : &part->outputs[0]);
@@ -492,12 +492,21 @@ spared_by (const QmOpCall *fused, const QmOpCall *part)
   return fused->outputs[1].rank == 0 ? bytes_of (&part->outputs[0]) : 0;
 }
 
-/* The row that the call is in, or -1. */
+/* Whether the second call of a gradient that is turned back is made where
+ * gradients are. */
+static bool
+is_turned_by (const QmOpCall *fused, const QmOpCall *part)
+{
+  return fused->op == QM_OP_ATTENTION_BACKWARD && part->op == QM_OP_ROTARY
+         && qm_target_turns (&joining, fused);
+}
+
+/* The row that a call is in, which is predicted for `fused`, or -1. */
 static int32_t
 add_work_of (QmWork *work,
              const QmPlan *plan,
+             const QmOpCall *fused,
              const QmOpCall *call,
-             double spared,
              bool update)
 {
   QmWorkRow row;
@@ -505,7 +514,8 @@ add_work_of (QmWork *work,
   if (add_transfer (work, plan, call))
     return -1;
   row = row_of (call, update);
-  row.spared = spared;
+  row.spared = spared_by (fused, call);
+  row.turned = is_turned_by (fused, call);
   row.composed = is_composed (plan, call);
   row.masked = is_masked (plan, call);
   if (!update)
@@ -549,12 +559,11 @@ exchanged_by (const QmOpCall *call)
 static void
 add_call (QmWork *work,
           const QmPlan *plan,
+          const QmOpCall *fused,
           const QmOpCall *call,
-          double spared,
           QmPhase phase)
 {
-  int32_t row =
-      add_work_of (work, plan, call, spared, phase == QM_PHASE_UPDATE);
+  int32_t row = add_work_of (work, plan, fused, call, phase == QM_PHASE_UPDATE);
 
   if (work->order != NULL)
     work->order[work->n_order++] = (QmWorkCall){
@@ -594,9 +603,9 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
       int n;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      n = predicted_as (plan, &call, parts);
+      n = predicted_as (&call, parts);
       for (int j = 0; j < n; j++)
-        add_call (new, plan, &parts[j], spared_by (&call, &parts[j]), phase);
+        add_call (new, plan, &call, &parts[j], phase);
     }
   new->ranks = plan->options.ranks > 1 ? plan->options.ranks : 1;
   new->parts = plan->parts > 1 ? plan->parts : 1;

@@ -2,7 +2,11 @@
 
 /* What a training asks of a machine: the calls of a pass and of an update, with
  * what each computes and moves.  Made from a plan, small, and all that a time
- * is predicted from (engine/predict.h). */
+ * is predicted from (engine/predict.h).
+ *
+ * It says what every GPU that a plan is for would do, and not which one that
+ * is: what depends on its architecture (TF32, `spared`, `turned`) is decided
+ * where it is predicted. */
 
 #ifndef QM_ENGINE_WORK_H
 #define QM_ENGINE_WORK_H
@@ -49,6 +53,8 @@ typedef struct QmWorkRow
   double spared;   /* of a gate that is in the end of a product, and of that
                       product: those of `bytes` that do not move where both are
                       one kernel; else 0 */
+  bool turned;     /* a rotary embedding of gradients that turns them back where
+                      attention's own kernel does not: nothing where it does */
   bool masked;     /* fused attention that PyTorch is given a mask for where it
                       compiles (qm_model_has_mask()) */
   bool rms;        /* a norm over squares */
@@ -79,7 +85,7 @@ typedef struct QmWork
   double passes;     /* in a step */
   double samples;    /* in a step */
   double steps;      /* in the training */
-  double calls;      /* of operators in a pass */
+  double calls;      /* of operators in a pass, with those that are `turned` */
   double parameters; /* elements, with the gaps between them */
   QmType type;       /* of products */
   bool offload;

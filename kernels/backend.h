@@ -95,8 +95,9 @@ size_t qm_cuda_workspace (int architecture, const QmOpCall *call);
 bool qm_cuda_has_workspace (QmOp op);
 uint64_t qm_cuda_reserved (int architecture);
 
-/* As qm_target_turns(). */
+/* As qm_target_turns() and qm_target_has_turns(). */
 bool qm_cuda_turns (int architecture, const QmOpCall *call);
+bool qm_cuda_has_turns (int architecture);
 
 /* As qm_target_gates() and qm_target_has_gates(). */
 bool qm_cuda_gates (int architecture, const QmOpCall *call);

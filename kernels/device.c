@@ -450,6 +450,13 @@ qm_target_turns (const QmTarget *target, const QmOpCall *call)
 }
 
 bool
+qm_target_has_turns (const QmTarget *target)
+{
+  return target->kind == QM_DEVICE_CUDA
+         && qm_cuda_has_turns (target->architecture);
+}
+
+bool
 qm_target_gates (const QmTarget *target, const QmOpCall *call)
 {
   return target->kind == QM_DEVICE_CUDA

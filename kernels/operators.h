@@ -98,8 +98,9 @@ QmStatus
 qm_target_takes (const QmTarget *target, const QmOpCall *call, QmError *error);
 
 /* Whether the gradient of attention turns what its table says there while it
- * makes it, rather than in memory afterwards. */
+ * makes it, rather than in memory afterwards; and whether it does any. */
 bool qm_target_turns (const QmTarget *target, const QmOpCall *call);
+bool qm_target_has_turns (const QmTarget *target);
 
 /* Whether a device like `target` has a kernel that ends such a product in its
  * gate, or in the gradient of one, so that nothing between them is in memory:

@@ -44,6 +44,12 @@ qm_cuda_attends_on_tensor_cores (int architecture, const QmOpCall *call)
 }
 
 bool
+qm_cuda_has_turns (int architecture)
+{
+  return architecture == 90;
+}
+
+bool
 qm_cuda_turns (int architecture, const QmOpCall *call)
 {
   const QmTensor *q = &call->inputs[1];
@@ -51,8 +57,8 @@ qm_cuda_turns (int architecture, const QmOpCall *call)
   bool masked = attributes->causal != QM_CAUSAL_NONE
                 || (attributes->window > 0 && attributes->window < q->shape[2]);
 
-  return architecture == 90 && qm_tensor_present (&call->inputs[7])
-         && q->type != QM_TYPE_F32
+  return qm_cuda_has_turns (architecture)
+         && qm_tensor_present (&call->inputs[7]) && q->type != QM_TYPE_F32
          && qm_cuda_attends_on_tensor_cores (architecture, call)
          && !qm_dropout_is_on (attributes->dropout)
          && qm_cuda_turns_in_end (q->shape[3], attributes->rotary)

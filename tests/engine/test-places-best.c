@@ -29,9 +29,13 @@ static const int architectures[] = {
   121, 120, 103, 100, 90, 89, 86, 80, 75, 70
 };
 #define N_ARCHITECTURES (sizeof architectures / sizeof architectures[0])
+
+/* Of which the first have bf16, and Muon's iterations in it. */
+#define N_WITH_BF16 8
+
 static const int numbers[] = { 1, 2, 4, 8 };
 
-/* All of a model. */
+/* All of a model, for some of the architectures. */
 typedef struct All
 {
   QmRecipe recipe;
@@ -39,6 +43,7 @@ typedef struct All
   QmSearchConfig ways[QM_SEARCH_MOST];
   size_t n_ways;
   QmTarget targets[N_ARCHITECTURES];
+  size_t n_targets;
   QmWayPlans *ranked; /* plans of several GPUs */
   /* Of one, by target. */
   QmPlan *plans[QM_SEARCH_MOST][N_SIZES];
@@ -62,6 +67,7 @@ options_of (const All *all, size_t way, int at, int gpus)
     .ranks = gpus,
     .sharding = all->ways[way].sharding,
     .offload = all->ways[way].offload,
+    .foreign = !level->own,
   };
 }
 
@@ -79,7 +85,11 @@ takes (const All *all, size_t way, int gpus)
 }
 
 static All *
-all_of (const char *model_id, const char *level, QmOptimizer optimizer)
+all_of (const char *model_id,
+        const char *level,
+        QmOptimizer optimizer,
+        const int *of,
+        size_t n_of)
 {
   const QmModel *model = qm_catalog_model (catalog, model_id);
   All *all = calloc (1, sizeof *all);
@@ -94,8 +104,9 @@ all_of (const char *model_id, const char *level, QmOptimizer optimizer)
     .calibration = &calibration,
     .level = qm_calibration_level (&calibration, level),
   };
-  for (size_t i = 0; i < N_ARCHITECTURES; i++)
-    all->targets[i] = (QmTarget){ QM_DEVICE_CUDA, architectures[i] };
+  all->n_targets = n_of;
+  for (size_t i = 0; i < n_of; i++)
+    all->targets[i] = (QmTarget){ QM_DEVICE_CUDA, of[i] };
   for (size_t i = 0; i < n; i++)
     if (list[i].methods != 0)
       all->ways[all->n_ways++] = list[i];
@@ -110,13 +121,13 @@ all_of (const char *model_id, const char *level, QmOptimizer optimizer)
                          &all->plans[i][j], NULL)
             != QM_OK)
           continue;
-        qm_plan_memories (all->plans[i][j], all->targets, N_ARCHITECTURES,
+        qm_plan_memories (all->plans[i][j], all->targets, n_of,
                           all->memory[i][j]);
         CHECK_INT (qm_work_new (all->plans[i][j], &all->work[i][j], NULL),
                    QM_OK);
       }
-  CHECK_INT (qm_way_plans_new (&model->config, &all->recipe, all->targets,
-                               N_ARCHITECTURES, &all->ranked, NULL),
+  CHECK_INT (qm_way_plans_new (&model->config, &all->recipe, all->targets, n_of,
+                               &all->ranked, NULL),
              QM_OK);
   return all;
 }
@@ -242,8 +253,11 @@ check_place (All *all, QmPlaces *places, const QmGpu *gpu, int n)
                         NULL)
       != QM_OK)
     return false;
-  while (architectures[target] != speeds.architecture)
+  while (target < all->n_targets
+         && all->targets[target].architecture != speeds.architecture)
     target++;
+  if (target == all->n_targets)
+    return false;
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < N_SIZES; j++)
       if (all->work[i][j] != NULL)
@@ -273,12 +287,19 @@ check_place (All *all, QmPlaces *places, const QmGpu *gpu, int n)
   return true;
 }
 
+/* Of GPUs of some architectures, of which more than `least` are found
+ * something for. */
 static void
-check_model (const char *model, const char *level, QmOptimizer optimizer)
+check_some (const char *model,
+            const char *level,
+            QmOptimizer optimizer,
+            const int *of,
+            size_t n_of,
+            size_t least)
 {
   size_t n, found = 0;
   const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
-  All *all = all_of (model, level, optimizer);
+  All *all = all_of (model, level, optimizer, of, n_of);
   QmPlaces *places = NULL;
 
   CHECK_INT (qm_places_new (&all->options, architectures, N_ARCHITECTURES,
@@ -287,9 +308,16 @@ check_model (const char *model, const char *level, QmOptimizer optimizer)
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < 4; j++)
       found += check_place (all, places, &gpus[i], numbers[j]);
-  CHECK (found > 100);
+  CHECK (found > least);
   qm_places_free (places);
   all_free (all);
+}
+
+static void
+check_model (const char *model, const char *level)
+{
+  check_some (model, level, QM_OPTIMIZER_ADAMW, architectures, N_ARCHITECTURES,
+              100);
 }
 
 int
@@ -302,12 +330,15 @@ main (void)
   snprintf (path, sizeof path, "%s/calibration.csv", folder);
   CHECK_INT (qm_catalog_load (folder, NULL, &catalog, &error), QM_OK);
   CHECK_INT (qm_calibration_load (path, &calibration, &error), QM_OK);
-  check_model ("pythia-6.9b", "tuned", QM_OPTIMIZER_ADAMW);
-  check_model ("pythia-6.9b", "eager", QM_OPTIMIZER_ADAMW);
-  check_model ("pythia-1b", "tuned", QM_OPTIMIZER_ADAMW);
-  check_model ("mamba-2.8b", "tuned", QM_OPTIMIZER_ADAMW);
-  check_model ("gpt2-124m", "eager", QM_OPTIMIZER_ADAMW);
-  check_model ("pythia-1b", "tuned", QM_OPTIMIZER_MUON);
+  check_model ("pythia-6.9b", "tuned");
+  check_model ("pythia-6.9b", "eager");
+  check_model ("pythia-1b", "tuned");
+  check_model ("mamba-2.8b", "tuned");
+  check_model ("gpt2-124m", "eager");
+  check_some ("pythia-1b", "tuned", QM_OPTIMIZER_MUON, architectures,
+              N_WITH_BF16, 100);
+  check_some ("pythia-410m", "tuned", QM_OPTIMIZER_MUON,
+              architectures + N_WITH_BF16, N_ARCHITECTURES - N_WITH_BF16, 15);
   qm_catalog_free (catalog);
   return check_report ();
 }

@@ -61,6 +61,7 @@ static const QmPlanOptions asked[] = {
   { .micro_batch = 2, .ranks = 2 },
   { .micro_batch = 2, .checkpoint = true },
   { .micro_batch = 2, .ranks = 2, .sharding = QM_SHARDING_ZERO_3 },
+  { .micro_batch = 2, .ranks = 2, .rank = 1 },
   { .micro_batch = 1,
     .checkpoint = true,
     .ranks = 4,
@@ -140,8 +141,9 @@ test_many (const QmModel *model)
 int
 main (void)
 {
-  static const char *const names[] = { "pythia-160m", "vit-large",
-                                       "roberta-large", "smollm3-3b" };
+  static const char *const names[] = { "pythia-160m",   "vit-large",
+                                       "roberta-large", "smollm3-3b",
+                                       "clip-vit-l-14", "siglip-vit-b-16-256" };
   QmCatalog *catalog;
 
   CHECK_INT (qm_catalog_load (getenv ("QM_TEST_DATA_DIR"), NULL, &catalog,

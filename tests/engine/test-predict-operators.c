@@ -447,15 +447,15 @@ test_rotary (void)
   qm_work_free (all);
 }
 
-/* Gradients of heads that are turned back, whose plan is for such a target. */
+/* Gradients of heads that are turned back, planned for a GPU that does not. */
 static QmWork *
-turned_of (const QmTarget *target, bool turned)
+turned_of (bool turned)
 {
   QmGraph *graph = qm_graph_new ();
   QmValueId angles = qm_graph_value (graph, QM_ROLE_STATE, QM_TYPE_F32, 2,
                                      (int64_t[]){ SEQUENCE, HEAD }, "angles");
   QmPlan plan = { .recipe = { .batch_size = 1, .steps = 1 },
-                  .options = { .target = *target },
+                  .options = { .target = { QM_DEVICE_CUDA, 80 } },
                   .accumulation = 1,
                   .type = QM_TYPE_BF16,
                   .parts = 1,
@@ -473,31 +473,52 @@ turned_of (const QmTarget *target, bool turned)
   return work;
 }
 
-/* Where gradients are turned as they are made that takes no time; elsewhere
- * what queries and keys would take that are turned in place. */
+static QmPrediction
+predicted_on (const char *gpu, const QmWork *work, const QmLevel *level)
+{
+  QmPrediction prediction = { 0 };
+  double seconds[3];
+  QmSpeeds speeds;
+
+  CHECK_INT (qm_speeds_of_gpu (&calibration, qm_catalog_gpu (catalog, gpu), 1,
+                               QM_INTERCONNECT_OF_GPU, &speeds, NULL),
+             QM_OK);
+  CHECK_INT (qm_predict (work, &speeds, level, &prediction, NULL), QM_OK);
+  CHECK_INT (qm_predict_rows (work, &speeds, level, seconds, NULL), QM_OK);
+  CHECK_NEAR (work->n > 2 ? seconds[2] : 0, prediction.by_op[QM_OP_ROTARY], 0);
+  return prediction;
+}
+
+/* Where gradients are turned as they are made nothing is started for that;
+ * elsewhere it takes what queries and keys do that are turned in place. */
 static void
 test_turned (void)
 {
-  const QmTarget targets[] = { { QM_DEVICE_CUDA, 80 }, { QM_DEVICE_CUDA, 90 } };
+  const char *const gpus[] = { "a100-80gb-sxm", "h100-80gb-sxm" };
+  QmLevel level = *qm_calibration_level (&calibration, "engine");
 
   for (int i = 0; i < 2; i++)
     {
-      QmWork *plain = turned_of (&targets[i], false);
-      QmWork *work = turned_of (&targets[i], true);
-      size_t n = work->n;
+      QmWork *plain = turned_of (false), *work = turned_of (true);
+      QmPrediction a, b;
 
       check_case (i == 0 ? "turned in memory" : "turned in registers");
       CHECK_INT (plain->n, 2);
-      CHECK_INT (n, i == 0 ? 3 : 2);
+      CHECK_INT (work->n, 3);
       CHECK (memcmp (plain->rows, work->rows, 2 * sizeof *plain->rows) == 0);
-      if (n == 3)
-        {
-          CHECK_INT (work->rows[2].op, QM_OP_ROTARY);
-          CHECK_NEAR (work->rows[2].bytes,
-                      2.0 * SEQUENCE * (HEADS + GROUPS) * HEAD * 2
-                          + 4.0 * SEQUENCE * HEAD,
-                      1e-12);
-        }
+      CHECK (work->rows[2].op == QM_OP_ROTARY && work->rows[2].turned);
+      CHECK_NEAR (work->rows[2].bytes,
+                  2.0 * SEQUENCE * (HEADS + GROUPS) * HEAD * 2
+                      + 4.0 * SEQUENCE * HEAD,
+                  1e-12);
+      level.constants[QM_CONSTANT_DISPATCH] = 0;
+      a = predicted_on (gpus[i], plain, &level);
+      b = predicted_on (gpus[i], work, &level);
+      CHECK ((b.by_op[QM_OP_ROTARY] > 0) == (i == 0));
+      CHECK_NEAR (b.pass, a.pass + b.by_op[QM_OP_ROTARY], i == 0 ? 1e-3 : 0);
+      level.constants[QM_CONSTANT_DISPATCH] = 1;
+      b = predicted_on (gpus[i], work, &level);
+      CHECK_NEAR (b.pass, i == 0 ? 3 : 2, 0);
       qm_work_free (plain);
       qm_work_free (work);
     }

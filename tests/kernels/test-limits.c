@@ -145,7 +145,8 @@ test_turns (void)
       call.attributes.causal = cases[i].causal;
       call.attributes.window = cases[i].window;
       CHECK (qm_target_turns (&gpu, &call) == cases[i].turns);
-      CHECK (!qm_target_turns (&cpu, &call));
+      CHECK (qm_target_has_turns (&gpu) == (gpu.architecture == 90));
+      CHECK (!qm_target_turns (&cpu, &call) && !qm_target_has_turns (&cpu));
       call.inputs[7] = (QmTensor){ 0 };
       CHECK (!qm_target_turns (&gpu, &call));
     }
