@@ -144,15 +144,6 @@ fold (const char *text, char *folded, size_t size)
   folded[n] = '\0';
 }
 
-/* Adds to a list that may be cut. */
-static void
-list (char *text, size_t size, const char *id)
-{
-  size_t used = strlen (text);
-
-  snprintf (text + used, size - used, "%s%s", used > 0 ? ", " : "", id);
-}
-
 QmStatus
 qm_bench_named_gpu (const QmCatalog *catalog,
                     const char *name,
@@ -161,7 +152,8 @@ qm_bench_named_gpu (const QmCatalog *catalog,
 {
   size_t n, found = 0;
   const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
-  char wanted[64], id[64], title[64], names[200] = "";
+  char wanted[64], id[64], title[64];
+  QmBenchNames names = { .more = 0 }, all = { .more = 0 };
 
   *gpu = NULL;
   fold (name, wanted, sizeof wanted);
@@ -179,7 +171,7 @@ qm_bench_named_gpu (const QmCatalog *catalog,
               && strstr (title, wanted) == NULL))
         continue;
       *gpu = &gpus[i];
-      list (names, sizeof names, gpus[i].id);
+      qm_bench_names_add (&names, gpus[i].id);
       found++;
     }
   if (found == 1)
@@ -187,11 +179,13 @@ qm_bench_named_gpu (const QmCatalog *catalog,
   *gpu = NULL;
   if (found > 1)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                         "--gpu %.32s may be one of %s", name, names);
+                         "--gpu %.32s may be one of %s", name,
+                         qm_bench_names_text (&names));
   for (size_t i = 0; i < n; i++)
-    list (names, sizeof names, gpus[i].id);
+    qm_bench_names_add (&all, gpus[i].id);
   return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                       "there is no GPU '%.32s'; there are %s", name, names);
+                       "there is no GPU '%.32s'; there are %s", name,
+                       qm_bench_names_text (&all));
 }
 
 QmStatus

@@ -56,14 +56,13 @@ load_from_catalog (const QmBenchOptions *options,
     {
       size_t n;
       const QmModel *models = qm_catalog_models (model->catalog, &n);
-      char list[240] = "";
+      QmBenchNames names = { .more = 0 };
 
       for (size_t i = 0; i < n; i++)
-        snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",
-                  i > 0 ? ", " : "", models[i].id);
+        qm_bench_names_add (&names, models[i].id);
       return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                            "there is no model '%.32s'; there are %s",
-                           options->model, list);
+                           options->model, qm_bench_names_text (&names));
     }
   model->config = entry->config;
   model->recipe = entry->recipe;

@@ -398,10 +398,10 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
   options->node = -1;
   if (bit == 0)
     {
-      fprintf (stderr,
-               "qm-bench: the first word has to be a command: devices, plan, "
-               "predict, calibrate, run, check, train, search, results, "
-               "share, export, framework or links; see qm-bench --help\n");
+      fprintf (stderr, "qm-bench: the first word has to be a command:");
+      for (size_t i = 0; i < N_COMMANDS && commands[i].help != NULL; i++)
+        fprintf (stderr, "%s %s", i > 0 ? "," : "", commands[i].name);
+      fprintf (stderr, "; see qm-bench --help\n");
       return false;
     }
   options->command = argv[1];

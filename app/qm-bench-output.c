@@ -328,7 +328,7 @@ qm_bench_json_plan (const QmPlan *plan)
 }
 
 void
-qm_bench_print_memory (const QmMemory *memory)
+qm_bench_print_memory (const QmMemory *memory, int ranks)
 {
   const struct
   {
@@ -344,7 +344,8 @@ qm_bench_print_memory (const QmMemory *memory)
     { "workspace", memory->workspace },
     { "driver and libraries", memory->reserved },
     { "in all", memory->total },
-    { "of the host", memory->host },
+    { ranks > 1 ? "of the host, for all" : "of the host",
+      memory->host * (uint64_t) ranks },
   };
 
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -202,7 +202,7 @@ print_need (const Work *work,
                 (double) need->memory.total / 0x1p30);
       if (need->memory.host > 0)
         printf (" and %.1f GiB of the host",
-                (double) need->memory.host / 0x1p30);
+                (double) need->memory.host * work->ranks / 0x1p30);
       printf ("\n");
       return;
     }

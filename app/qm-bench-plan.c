@@ -165,7 +165,7 @@ print_plan_text (const QmBenchModel *model,
                   model->name, precision, settings,
                   (long long) plan->options.micro_batch, each,
                   (long long) plan->accumulation);
-  qm_bench_print_memory (&plan->memory);
+  qm_bench_print_memory (&plan->memory, plan->options.ranks);
   if (plan->recipe.precision == QM_PRECISION_FP8)
     qm_bench_print ("%.1f %% of the operations of a pass in FP8",
                     qm_plan_fp8_share (plan) * 100);
@@ -184,7 +184,7 @@ print_plan_text (const QmBenchModel *model,
           goal->name);
   if (plan->memory.host > 0 && plan->options.host_bytes > 0)
     printf (" and %.1f GiB of the host",
-            (double) plan->options.host_bytes / 0x1p30);
+            (double) plan->options.host_bytes * plan->options.ranks / 0x1p30);
   if (twice > 0)
     printf ("; micro-batch %lld takes %.1f GiB",
             (long long) plan->options.micro_batch * 2, (double) twice / 0x1p30);

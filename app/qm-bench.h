@@ -79,6 +79,19 @@ bool qm_bench_read_count (const char *name, const char *text, int64_t *count);
 /* Says on standard error what failed; returns the exit status. */
 int qm_bench_fail (const QmError *error);
 
+/* Names of what there is, in a message that has room for some of them. */
+typedef struct
+{
+  char text[360];
+  size_t more; /* that found no room */
+} QmBenchNames;
+
+/* Adds one whole name, or counts it. */
+void qm_bench_names_add (QmBenchNames *names, const char *name);
+
+/* "rtx3090, rtx4090 and 12 more"; valid as long as `names`. */
+const char *qm_bench_names_text (QmBenchNames *names);
+
 /* Says a line on standard error, behind the program's name.  Words of strangers
  * may be in it: it is escaped and cut as qm_text_escape() does. */
 void qm_bench_say (const char *format, ...)
@@ -300,7 +313,7 @@ json_t *qm_bench_json_operators (const QmPlan *plan);
 json_t *qm_bench_json_passes (const QmPlan *plan, const char *last);
 
 /* Prints the memory of a plan for people. */
-void qm_bench_print_memory (const QmMemory *memory);
+void qm_bench_print_memory (const QmMemory *memory, int ranks);
 
 /* The commands. */
 int qm_bench_devices (const QmBenchOptions *options);

@@ -153,7 +153,9 @@ append_what_counts (const QmQuote *quote,
   qm_quote_come_to (quote, &net, &tax, &taxed);
   append_amount (quote, out, screen,
                  taxed ? _ ("Comes to, with tax that is not told")
-                       : _ ("Comes to, without tax"),
+                 : qm_quote_tax_is_untold (quote)
+                     ? _ ("Comes to, taken as without tax")
+                     : _ ("Comes to, without tax"),
                  net);
 }
 
@@ -351,6 +353,9 @@ qm_cli_quote_append (const QmQuote *quote,
     append_field (out, screen, _ ("Prices"),
                   quote->tax_included == QM_YES ? _ ("with tax")
                                                 : _ ("without tax"));
+  else if (qm_quote_tax_is_untold (quote))
+    append_field (out, screen, _ ("Prices"),
+                  _ ("with or without tax is not told: taken as without"));
   if (quote->unit == QM_PRICE_HOUR)
     append_field (out, screen, _ ("Rent"), _ ("by the hour"));
   append_field (out, screen, _ ("Read from"), quote->source);

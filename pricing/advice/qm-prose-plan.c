@@ -120,16 +120,21 @@ longest_text (const QmCandidate *candidate, const QmQuestion *question)
 
 /* Runs are not shared between machines, so that these may not end together: no
  * order of them takes longer than that (R. L. Graham, Bounds for certain
- * multiprocessing anomalies, 1966). */
+ * multiprocessing anomalies, 1966).  It holds for whole runs: of one in three
+ * years there is either none in a year or one. */
 static char *
-uneven_text (const QmCandidate *candidate)
+uneven_text (const QmCandidate *candidate,
+             const GArray *asked,
+             const QmRunTime *runs)
 {
   double machines = candidate->machines;
-  double last = candidate->machine_days / machines
-                + (1 - 1 / machines) * candidate->longest_days;
+  double last = (1 - 1 / machines) * candidate->longest_days;
   g_autofree char *even = NULL;
   g_autofree char *text = NULL;
 
+  for (guint i = 0; i < asked->len; i++)
+    last += ceil (g_array_index (asked, QmRun, i).runs_per_year) * runs[i].days
+            / machines;
   if (candidate->machines == 1 || !qm_known (last))
     return NULL;
   even = qm_format_days (candidate->days);
@@ -139,6 +144,28 @@ uneven_text (const QmCandidate *candidate)
       _ ("Shared out evenly the runs take %s; begun one after the other, as "
          "machines become free, the last is back after %s at most."),
       even, text);
+}
+
+char *
+qm_prose_warn_about_lifetime (const QmCandidate *candidate,
+                              const QmQuestion *question)
+{
+  double life = question->lifetime_years * QM_DAYS_PER_YEAR;
+  g_autofree char *takes = NULL;
+  g_autofree char *serves = NULL;
+
+  if (candidate->here || !qm_known (candidate->longest_days)
+      || candidate->longest_days <= life)
+    return NULL;
+  takes = qm_format_days (candidate->longest_days);
+  serves = qm_format_days (life);
+  if (strcmp (takes, serves) == 0)
+    return NULL;
+  /* Translators: two times. */
+  return g_strdup_printf (
+      _ ("A run takes %s, but the machine is to serve for %s: it would not end "
+         "in that time. A deadline leaves such machines out."),
+      takes, serves);
 }
 
 /* What is left of the budget, or missing. */
@@ -204,7 +231,7 @@ qm_prose_plan (const QmAdvice *advice,
                       run_text (&g_array_index (question->runs, QmRun, i),
                                 &runs[i]));
       qm_prose_add (builder, longest_text (candidate, question));
-      qm_prose_add (builder, uneven_text (candidate));
+      qm_prose_add (builder, uneven_text (candidate, question->runs, runs));
     }
   qm_prose_add (builder, money_text (candidate, &question->purse));
   if (candidate->cost_minor >= 0

@@ -35,6 +35,11 @@ const char *qm_prose_problem (const QmQuestion *question, const char *level);
 char *qm_prose_warn_about_time (const QmCandidate *best,
                                 const QmQuestion *question);
 
+/* That a run of what is recommended, or would do, takes longer than the machine
+ * is to serve; NULL where it does not.  (transfer full) (nullable) */
+char *qm_prose_warn_about_lifetime (const QmCandidate *candidate,
+                                    const QmQuestion *question);
+
 /* That a candidate is left out for an impossible time.  (transfer full) */
 char *qm_prose_warn_about_denied (const QmCandidate *denied,
                                   const QmQuestion *question);

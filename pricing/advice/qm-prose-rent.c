@@ -10,6 +10,9 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
+/* Amounts below that are told with cents. */
+#define LEAST_ROUND 100
+
 static char *
 money (const QmPurse *purse, double usd_minor, gboolean with_tax)
 {
@@ -113,7 +116,11 @@ qm_prose_rent_hour (const QmRentPlan *plan,
 {
   g_autofree char *gpus =
       g_strdup_printf ("%d × %s", rented->gpus, rented->gpu->name);
-  g_autofree char *amount = money (purse, plan->hour, with_tax);
+  double hour =
+      qm_purse_from_usd (purse, (gint64) llround (plan->hour), with_tax);
+  /* An hour on one card may cost less than one of the currency. */
+  g_autofree char *amount =
+      qm_format_money (hour, purse->currency, hour < LEAST_ROUND);
 
   /* Translators: GPUs, an amount, who rents them out. */
   return g_strdup_printf (

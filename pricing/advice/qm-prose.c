@@ -135,6 +135,15 @@ cost_in_words (const QmCandidate *candidate, const QmQuestion *question)
   return g_strdup_printf (_ ("%s (%s)"), cost, known);
 }
 
+/* Whether there may yet be a machine where none is, since times are still being
+ * predicted: not where all are filtered out. */
+static gboolean
+is_early (const QmQuestion *question, const QmRecommendation *recommendation)
+{
+  return recommendation->outcome == QM_OUTCOME_NOTHING && question->kinds != 0
+         && qm_forecasts_is_pending (question->forecasts);
+}
+
 char *
 qm_prose_headline (const QmAdvice *advice,
                    const QmQuestion *question,
@@ -148,6 +157,8 @@ qm_prose_headline (const QmAdvice *advice,
   g_return_val_if_fail (advice != NULL && question != NULL, NULL);
   g_return_val_if_fail (recommendation != NULL, NULL);
 
+  if (is_early (question, recommendation))
+    return g_strdup (_ ("The answer is being computed"));
   switch (recommendation->outcome)
     {
     case QM_OUTCOME_FOUND:
@@ -384,6 +395,9 @@ qm_prose_why (const QmAdvice *advice,
 
   if (recommendation->outcome == QM_OUTCOME_FOUND)
     return reason_found (advice, question, recommendation);
+  if (is_early (question, recommendation))
+    return g_strdup (_ ("Times that nobody measured are being predicted, and "
+                        "without them nothing can be recommended yet."));
   other = qm_advice_candidate (advice, recommendation->would_do);
   if ((recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
       && qm_advice_lacks_fp8 (advice))
@@ -743,7 +757,10 @@ qm_prose_warnings (const QmAdvice *advice,
   qm_prose_add (builder, qm_prose_warn_about_prediction (advice, question,
                                                          recommendation));
   if (subject != NULL)
-    qm_prose_add (builder, qm_prose_warn_about_time (subject, question));
+    {
+      qm_prose_add (builder, qm_prose_warn_about_lifetime (subject, question));
+      qm_prose_add (builder, qm_prose_warn_about_time (subject, question));
+    }
   if (denied != NULL)
     qm_prose_add (builder, qm_prose_warn_about_denied (denied, question));
   if (subject != NULL)

@@ -54,7 +54,9 @@ qm_import_read_page (const char *data,
     {
       g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
                    /* Translators: why. */
-                   _ ("the page says no price: %s"), offer->reason);
+                   _ ("the page says no price: %s.  Type in what it offers, "
+                      "or write it into a table (CSV)"),
+                   offer->reason);
       return NULL;
     }
   quotes = g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);

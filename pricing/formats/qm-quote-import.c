@@ -160,6 +160,29 @@ recall_mapping (QmImport *import, const Document *document)
   import->mapping_guessed = FALSE;
 }
 
+/* Whether a sample is running text, as that of an e-mail: most rows are one
+ * cell, and no column has a name that is known. */
+static gboolean
+is_running_text (const QmImport *import)
+{
+  const QmSheet *sheet = import->sample;
+  guint filled = 0, wide = 0;
+
+  for (guint i = 0; i < import->mapping->columns->len; i++)
+    if (qm_csv_mapping_field (import->mapping, i) != QM_CSV_IGNORED)
+      return FALSE;
+  for (guint i = 0; i < qm_sheet_n_rows (sheet); i++)
+    {
+      guint cells = 0;
+
+      for (guint j = 0; j < qm_sheet_n_cells (sheet, i); j++)
+        cells += qm_sheet_cell (sheet, i, j)[0] != '\0';
+      filled += cells > 0;
+      wide += cells > 1;
+    }
+  return filled > 0 && wide < filled - wide;
+}
+
 static gboolean
 read_table (QmImport *import, const Document *document, GError **error)
 {
@@ -182,6 +205,17 @@ read_table (QmImport *import, const Document *document, GError **error)
         qm_csv_mapping_fingerprint (import->mapping, import->sample);
   if (!qm_csv_mapping_check (import->mapping, &reason))
     {
+      if (import->kind == QM_DOCUMENT_CSV && import->mapping_guessed
+          && import->sample != NULL && is_running_text (import))
+        {
+          g_set_error_literal (
+              error, QM_READ_ERROR, QM_READ_ERROR_KIND,
+              _ ("This is running text, as of an e-mail, and not read. Import "
+                 "what was attached to it; or write its lines into a table "
+                 "(CSV) with the columns description, quantity, price and "
+                 "currency; or type the quote in."));
+          return FALSE;
+        }
       import->mapping_wanted = TRUE;
       import->mapping_reason = g_strdup (reason->message);
       return TRUE;

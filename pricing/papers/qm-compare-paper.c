@@ -6,6 +6,7 @@
 
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
+#include "pricing/quotes/qm-quote-offer.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
 
@@ -527,6 +528,30 @@ add_common_notes (const Maker *maker)
     add_note (maker, NULL, factor);
 }
 
+/* The lines that are not known to be of which GPU. */
+static void
+add_notes_of_lines (const Maker *maker, const char *name, const QmQuote *quote)
+{
+  for (guint i = 0; i < quote->lines->len; i++)
+    {
+      const QmQuoteLine *line = qm_quote_line_at (quote, i);
+      g_auto (GStrv) ids = NULL;
+      g_autofree char *all = NULL;
+      g_autofree char *note = NULL;
+
+      if (line->match != QM_MATCH_AMBIGUOUS || line->candidates == NULL)
+        continue;
+      ids = g_strsplit (line->candidates, ";", 0);
+      all = g_strjoinv (", ", ids);
+      note =
+          /* Translators: a number, ids of GPUs. */
+          g_strdup_printf (_ ("line %u may be one of %s, and its GPUs do not "
+                              "count until you say which"),
+                           i + 1, all);
+      add_note (maker, name, note);
+    }
+}
+
 static void
 add_notes_of (const Maker *maker, const QmComparedQuote *compared)
 {
@@ -559,6 +584,11 @@ add_notes_of (const Maker *maker, const QmComparedQuote *compared)
 
       add_note (maker, name, note);
     }
+  add_notes_of_lines (maker, name, compared->quote);
+  if (compared->net_minor >= 0 && qm_quote_tax_is_untold (compared->quote))
+    add_note (maker, name,
+              _ ("whether its prices contain tax is not told: they are taken "
+                 "as without, so ask the vendor"));
 }
 
 static void

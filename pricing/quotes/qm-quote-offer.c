@@ -439,6 +439,16 @@ is_subtotal (const QmQuote *quote, gint64 payable)
          && ABS (after - payable) <= (gint64) quote->lines->len;
 }
 
+gboolean
+qm_quote_tax_is_untold (const QmQuote *quote)
+{
+  g_return_val_if_fail (quote != NULL, FALSE);
+
+  return quote->tax_included == QM_UNSTATED
+         && !qm_amount_is_stated (quote->tax_minor)
+         && !qm_amount_is_stated (quote->net_minor);
+}
+
 void
 qm_quote_come_to (const QmQuote *quote,
                   gint64 *net_minor,

@@ -61,6 +61,10 @@ gboolean qm_quote_offer_price (const QmQuote *quote,
                                const QmQuoteOffer *offer,
                                gint64 *micros);
 
+/* Whether nothing in the quote tells if its prices contain tax: they are taken
+ * as without, and who reads what it comes to is told so. */
+gboolean qm_quote_tax_is_untold (const QmQuote *quote);
+
 /* What the quote comes to without tax, and the tax; each QM_AMOUNT_UNSTATED
  * where that is not known.
  *

@@ -151,6 +151,21 @@ class Bench(unittest.TestCase):
         text = bench(*arguments, 'h200-141gb-sxm').stdout
         self.assertIn('fits in the 138.2 GiB of H200 SXM 141GB', text)
 
+    def test_plan_tells_the_whole_host(self):
+        """What lies in the memory of a host is that of all GPUs together, as
+        predictions have it, whoever says it."""
+        question = ('--model', 'pythia-6.9b', '--gpu', 'rtx4090', '--gpus', 4)
+        every = bench('plan', *question, '--methods', 'all').stdout
+        one = bench('plan', *question, '--offload', 'zero_3',
+                    '--checkpoint').stdout
+        predicted = bench('predict', *question, '--level', 'engine').stdout
+        self.assertIn('checkpointing, zero_3, offloading', predicted)
+        said = re.search(r'checkpointing, zero_3, offloading .* and ([0-9.]+) '
+                         'GiB of the host', every)[1]
+        self.assertEqual(said, '115.5')
+        self.assertRegex(one, 'of the host, for all +115.469 GiB')
+        self.assertRegex(predicted, f'host +{said} GiB of its memory')
+
     def test_plan_of_every_way_on_many_gpus(self):
         """Each line is what a plan of its own says."""
         begin = os.times().children_user

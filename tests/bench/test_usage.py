@@ -184,6 +184,17 @@ class Usage(unittest.TestCase):
             with self.subTest(words=[word[:40] for word in words]):
                 self.refused(*words)
 
+    def test_names_are_whole(self):
+        """A list of what there is ends with a whole name, or counts the rest."""
+        for model, gpu in (('x', 'rtx4090'), ('pythia-1b', 'warp9')):
+            _, err = self.bench('predict', '--model', model, '--gpu', gpu)
+            self.assertRegex(err, r'(, [a-z0-9.-]+)+ and [0-9]+ more\n$')
+        _, err = self.bench('walk')
+        out, _ = self.bench('--help', status=0)
+        for line in out.splitlines():
+            if line.startswith('  ') and line[2].isalpha():
+                self.assertIn(line.split()[0], err)
+
     def test_files_of_strangers(self):
         """Names and contents of files, wherever they are shown."""
         plan = ['--recipe', self.recipe, '--memory', '8GiB']

@@ -4,6 +4,7 @@
  * what a whole portfolio would need. */
 
 #include "answers.h"
+#include "pricing/advice/qm-prose-rent.h"
 #include "pricing/advice/qm-prose.h"
 
 #include <glib/gstdio.h>
@@ -36,13 +37,28 @@ assert_reason (const QmQuestion *question, const char *expected)
       g_str_has_prefix (reason + strlen (expected), " The machine is the "));
 }
 
-static void
-assert_warns (const QmQuestion *question, const char *expected)
+static GStrv
+warnings_of (const QmQuestion *question)
 {
   QmRecommendation found;
   g_autoptr (QmAdvice) advice = answer_and_recommend (question, &found);
   QmDate today = { 2024, 9, 22 };
-  g_auto (GStrv) warnings = qm_prose_warnings (advice, question, &found, today);
+
+  return qm_prose_warnings (advice, question, &found, today);
+}
+
+static char *
+join_warnings (const QmQuestion *question)
+{
+  g_auto (GStrv) warnings = warnings_of (question);
+
+  return g_strjoinv ("\n", warnings);
+}
+
+static void
+assert_warns (const QmQuestion *question, const char *expected)
+{
+  g_auto (GStrv) warnings = warnings_of (question);
 
   if (!g_strv_contains ((const char *const *) warnings, expected))
     {
@@ -214,6 +230,78 @@ test_single_claims (void)
                           "3090 would need 119\u00a0% of the cards’ peak.");
 }
 
+/* 72 days on a machine that is to serve for 46: nobody could follow it. */
+static void
+test_lifetime (void)
+{
+  static const char said[] = "would not end in that time";
+  static const char *const only[] = { "a6000", NULL };
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  g_autofree char *longer = NULL;
+  g_autofree char *within = NULL;
+
+  question->gpus = g_strdupv ((char **) only);
+  question->budget_minor = 2000000;
+  question->lifetime_years = 0.125;
+  longer = join_warnings (question);
+  g_assert_nonnull (strstr (longer, said));
+  g_assert_nonnull (strstr (
+      longer, "A run takes 72 days, but the machine is to serve for 46 days:"));
+  question->lifetime_years = 1;
+  within = join_warnings (question);
+  g_assert_null (strstr (within, said));
+}
+
+/* While times are being predicted, that there is no machine is no answer. */
+static void
+test_early (void)
+{
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  g_autoptr (QmForecasts) forecasts = qm_forecasts_new ();
+  const QmRecommendation nothing = { .outcome = QM_OUTCOME_NOTHING,
+                                     .best = -1,
+                                     .would_do = -1 };
+  QmRecommendation found;
+  g_autoptr (QmAdvice) advice = answer_and_recommend (question, &found);
+  g_autofree char *headline = NULL;
+  g_autofree char *why = NULL;
+  g_autofree char *late = NULL;
+  g_autofree char *filtered = NULL;
+
+  question->forecasts = qm_forecasts_ref (forecasts);
+  qm_forecasts_set_pending (forecasts, TRUE);
+  headline = qm_prose_headline (advice, question, &nothing);
+  why = qm_prose_why (advice, question, &nothing);
+  g_assert_cmpstr (headline, ==, "The answer is being computed");
+  g_assert_nonnull (strstr (why, "are being predicted"));
+  question->kinds = 0;
+  filtered = qm_prose_headline (advice, question, &nothing);
+  g_assert_cmpstr (filtered, ==, "No machine is left to choose from");
+  question->kinds = QM_KINDS_ALL;
+  qm_forecasts_set_pending (forecasts, FALSE);
+  late = qm_prose_headline (advice, question, &nothing);
+  g_assert_cmpstr (late, ==, "No machine is left to choose from");
+}
+
+/* An hour of one card is not for nothing. */
+static void
+test_hour (void)
+{
+  const QmPurse purse = qm_purse_default ();
+  const QmPrice price = { .source = (char *) "Cloud" };
+  const QmCandidate rented = { .gpu = qm_catalog_gpu (catalog, "rtx3090"),
+                               .gpus = 1,
+                               .machines = 1 };
+  QmRentPlan plan = { .price = &price, .hour = 23 };
+  g_autofree char *little = qm_prose_rent_hour (&plan, &rented, &purse, FALSE);
+  g_autofree char *much = NULL;
+
+  g_assert_nonnull (strstr (little, "costs $0.23 at Cloud:"));
+  plan.hour = 123456;
+  much = qm_prose_rent_hour (&plan, &rented, &purse, FALSE);
+  g_assert_nonnull (strstr (much, "costs $1,235 at Cloud:"));
+}
+
 /* The GPU's newest price is younger than that of its machine. */
 static void
 test_ages (void)
@@ -273,6 +361,9 @@ main (int argc, char **argv)
   g_test_add_func ("/prose/ties", test_ties);
   g_test_add_func ("/prose/portfolio-claims", test_portfolio_claims);
   g_test_add_func ("/prose/single-claims", test_single_claims);
+  g_test_add_func ("/prose/lifetime", test_lifetime);
+  g_test_add_func ("/prose/early", test_early);
+  g_test_add_func ("/prose/hour", test_hour);
   g_test_add_func ("/prose/ages", test_ages);
   result = g_test_run ();
   qm_catalog_free (catalog);

@@ -341,6 +341,7 @@ test_plan (void)
   g_autofree char *one = NULL;
   g_autofree char *two = NULL;
   g_autofree char *three = NULL;
+  g_autofree char *four = NULL;
 
   purse.budget_minor = 6000000;
   purse.tax_percent = 19;
@@ -369,6 +370,15 @@ test_plan (void)
   g_assert_nonnull (strstr (two, "take 215 days; begun one after the other"));
   g_assert_nonnull (strstr (two, "after 235 days at most."));
   g_assert_nonnull (strstr (two, "are left."));
+
+  /* Of half a run a year there is one in some years: 120 + 31 machine days,
+     which end after 75.5 + 40 / 2; never before the longest run does. */
+  g_array_index (question->runs, QmRun, 1).runs_per_year = 0.5;
+  question->at_once = 2;
+  four = plan_of (question, "a6000", 4);
+  g_assert_nonnull (strstr (four, "after 96 days at most."));
+  g_array_index (question->runs, QmRun, 1).runs_per_year = 10;
+  question->at_once = 1;
 
   qm_question_add_run (question, "pythia-160m", 1);
   three = plan_of (question, "a6000", 8);

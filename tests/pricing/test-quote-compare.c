@@ -245,6 +245,33 @@ test_nothing (void)
   g_assert_nonnull (strstr (text, found->quotes[0].reason));
 }
 
+/* What is taken for granted of a quote, or cannot be, stands beneath its
+ * figures. */
+static void
+test_notes (void)
+{
+  g_autoptr (GPtrArray) quotes = three_quotes ();
+  g_autoptr (QmQuoteComparison) found = NULL;
+  g_autoptr (QmPaper) paper = NULL;
+  g_autofree char *text = NULL;
+  QmQuote *told = add_quote (quotes, "Told", "EUR");
+  QmQuoteLine *line;
+
+  told->tax_included = QM_NO;
+  line = add_line (told, QM_LINE_QUOTED, "Server with RTX PRO 4500", NULL, 1,
+                   9000);
+  line->match = QM_MATCH_AMBIGUOUS;
+  line->candidates = g_strdup ("rtxpro4500;rtxpro4500-server");
+  found = compare (quotes, "EUR", 0);
+  paper = qm_compare_paper_new (found);
+  text = qm_paper_to_markdown (paper);
+  g_assert_nonnull (strstr (text, "Netto: whether its prices contain tax"));
+  g_assert_null (strstr (text, "Brutto: whether its prices contain tax"));
+  g_assert_null (strstr (text, "Told: whether its prices contain tax"));
+  g_assert_nonnull (strstr (text, "Told: line 1 may be one of rtxpro4500, "
+                                  "rtxpro4500-server"));
+}
+
 static void
 test_trainings (void)
 {
@@ -300,6 +327,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quote-compare/winners", test_winners);
   g_test_add_func ("/quote-compare/tie", test_tie);
   g_test_add_func ("/quote-compare/nothing", test_nothing);
+  g_test_add_func ("/quote-compare/notes", test_notes);
   g_test_add_func ("/quote-compare/trainings", test_trainings);
   result = g_test_run ();
   qm_catalog_free (catalog);

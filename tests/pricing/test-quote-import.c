@@ -79,8 +79,11 @@ test_refused (void)
     { "%PDF-1.7", QM_READ_ERROR_MALFORMED, "cut off" },
     { "\x89PNG\r\n", QM_READ_ERROR_KIND, "picture" },
     { "", QM_READ_ERROR_KIND, "empty" },
+    { "Subject: your inquiry\n\nDear colleague,\n\nwe offer:\n1 server, with 4 "
+      "GPUs\nunit price EUR 58,900.00 net\nBest regards\nJane Doe\n",
+      QM_READ_ERROR_KIND, "e-mail" },
     { "<!DOCTYPE html><html><body><p>Hello</p></body></html>",
-      QM_READ_ERROR_NO_QUOTE, "page" },
+      QM_READ_ERROR_NO_QUOTE, "Type in what it offers" },
     { "<Invoice xmlns='urn:oasis:names:specification:ubl:schema:xsd:"
       "Invoice-2'/>",
       QM_READ_ERROR_NO_QUOTE, "Invoice" },

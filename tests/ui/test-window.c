@@ -130,11 +130,11 @@ test_narrow (void)
   QmAdvisor *advisor = advisor_of (window);
 
   g_object_set (advisor, "budget", 300000.0, NULL);
-  g_assert_cmpint (least_width (window), <=, 420);
+  g_assert_cmpint (least_width (window), <=, 360);
   qm_advisor_add_run (advisor, "pythia-1b", 3);
   qm_advisor_add_run (advisor, "vit-large", 10);
   g_object_set (advisor, "portfolio", TRUE, NULL);
-  g_assert_cmpint (least_width (window), <=, 420);
+  g_assert_cmpint (least_width (window), <=, 360);
   close_window (window);
 }
 

@@ -251,7 +251,9 @@ show_totals (QmQuoteView *self)
   qm_quote_come_to (quote, &net, &tax, &taxed);
   add_total (grid, row++,
              taxed ? _ ("Comes to, with tax that is not told")
-                   : _ ("Comes to, without tax"),
+             : qm_quote_tax_is_untold (self->quote)
+                 ? _ ("Comes to, taken as without tax")
+                 : _ ("Comes to, without tax"),
              QM_AMOUNT_UNSTATED, net, currency);
 }
 
