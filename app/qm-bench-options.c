@@ -293,6 +293,12 @@ command_bit (const char *command)
   return 0;
 }
 
+bool
+qm_bench_is_command (const char *word)
+{
+  return command_bit (word) != 0;
+}
+
 /* What the options of a command are, and where their values go.  The table is
  * the caller's, to be freed with free(). */
 static QmOption *
@@ -361,11 +367,13 @@ qm_bench_print_help (const char *command)
           "takes.\n\nCommands:\n");
   for (size_t i = 0; i < N_COMMANDS && commands[i].help != NULL; i++)
     qm_options_print_entry (commands[i].name, NULL, commands[i].help, stdout);
-  printf ("\n  -h, --help          this text; after a command, its options\n"
-          "  --version           the version\n\n"
-          "Exit status: 0 done, 1 a file or value is wrong, 2 the command line "
-          "is, 3 out\nof memory, 4 a device failed or is not there, 5 not "
-          "supported, 6 a machine\nis not accepted, 130 interrupted.\n");
+  printf (
+      "\n  -h, --help          this text; after a command, as after help, its "
+      "options\n"
+      "  --version           the version\n\n"
+      "Exit status: 0 done, 1 a file or value is wrong, 2 the command line "
+      "is, 3 out\nof memory, 4 a device failed or is not there, 5 not "
+      "supported, 6 a machine\nis not accepted, 130 interrupted.\n");
 }
 
 bool

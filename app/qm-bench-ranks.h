@@ -40,4 +40,8 @@ QmStatus qm_bench_ranks_do (int first,
                             void *data,
                             QmError *error);
 
+/* Whether the error of a rank is that of its own device, and not what it was
+ * told of another: the world, which may be NULL, has not failed, or by this. */
+bool qm_bench_ranks_own_fault (QmWorld *world, int rank, const QmError *error);
+
 #endif

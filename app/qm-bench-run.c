@@ -355,7 +355,8 @@ measure_rank (void *data, int rank, QmError *error)
   double begin = qm_clock ();
   QmStatus status = QM_OK;
 
-  run->model = first->model;
+  if (run != first)
+    run->model = first->model;
   measure.communicator = run->communicator;
   if (status == QM_OK)
     status = qm_bench_plan_rank (options, run->model, run->device,
@@ -365,9 +366,8 @@ measure_rank (void *data, int rank, QmError *error)
     status = qm_measure (run->plan, run->device, &measure, &run->result, error);
   if (status == QM_OK)
     find_memory_use (run);
-  /* What others said is no fault of this device. */
   if (status == QM_STATUS_DEVICE
-      && (first->world == NULL || qm_world_check (first->world, NULL) == QM_OK))
+      && qm_bench_ranks_own_fault (first->world, run->rank, error))
     run->broken = true;
   return status;
 }

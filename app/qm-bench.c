@@ -224,6 +224,12 @@ main (int argc, char **argv)
   QmError error = { 0 };
 
   qm_streams_keep ();
+  if (argc > 1 && strcmp (argv[1], "help") == 0
+      && (argc == 2 || qm_bench_is_command (argv[2])))
+    {
+      qm_bench_print_help (argv[2]);
+      return status_once_flushed (QM_BENCH_OK);
+    }
   for (int i = 1; i < argc; i++)
     {
       if (strcmp (argv[i], "--help") == 0 || strcmp (argv[i], "-h") == 0)

@@ -70,6 +70,9 @@ typedef struct QmBenchOptions
  */
 bool qm_bench_parse (int argc, char **argv, QmBenchOptions *options);
 
+/* Whether a word names a command. */
+bool qm_bench_is_command (const char *word);
+
 /* Prints how the program is used, or one of its commands. */
 void qm_bench_print_help (const char *command);
 

@@ -414,7 +414,8 @@ check_call (const QmCommunicator *communicator,
   return QM_OK;
 }
 
-/* A rank that cannot queue a call would be waited for. */
+/* A rank that cannot queue a call would be waited for.  Its error stays its
+ * own, unless the world has failed before. */
 static QmStatus
 queue_checked (QmCommunicator *communicator,
                QmStream *stream,
@@ -430,9 +431,12 @@ queue_checked (QmCommunicator *communicator,
   if (status != QM_OK)
     return status;
   status = communicator->ways->queue (communicator, stream, call, &own);
-  if (status != QM_OK)
-    qm_world_fail (world, "rank %d: %s", communicator->rank, own.message);
-  return qm_world_check (world, error);
+  if (status == QM_OK || qm_world_check (world, NULL) != QM_OK)
+    return qm_world_check (world, error);
+  qm_world_fail (world, "rank %d: %s", communicator->rank, own.message);
+  if (error != NULL)
+    *error = own;
+  return status;
 }
 
 QmStatus

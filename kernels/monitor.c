@@ -134,6 +134,18 @@ load_nvml (QmNvml *nvml, const char *library, QmError *error)
   return nvml_failed (nvml, "it does not start", code, QM_STATUS_DEVICE, error);
 }
 
+/* Who sets the time of day neither stops a watch nor hurries it. */
+static void
+init_condition (pthread_cond_t *condition)
+{
+  pthread_condattr_t attributes;
+
+  pthread_condattr_init (&attributes);
+  pthread_condattr_setclock (&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init (condition, &attributes);
+  pthread_condattr_destroy (&attributes);
+}
+
 QmStatus
 qm_monitor_open (const char *bus,
                  const char *library,
@@ -148,7 +160,7 @@ qm_monitor_open (const char *bus,
   if (new == NULL)
     return qm_error_no_memory (error);
   pthread_mutex_init (&new->lock, NULL);
-  pthread_cond_init (&new->wake, NULL);
+  init_condition (&new->wake);
   status = load_nvml (&new->nvml, library, error);
   if (status == QM_OK)
     {
@@ -391,7 +403,7 @@ watch_thread (void *data)
   pthread_mutex_lock (&monitor->lock);
   while (!monitor->stop)
     {
-      clock_gettime (CLOCK_REALTIME, &when);
+      clock_gettime (CLOCK_MONOTONIC, &when);
       when.tv_nsec += INTERVAL_NANOSECOND;
       if (when.tv_nsec >= 1000000000L)
         {

@@ -15,9 +15,6 @@
 /* Parts that one call of the system takes. */
 #define PARTS 64
 
-/* How long the sentence of a process may take that is gone. */
-#define LAST_WORDS 0.5
-
 /* Milliseconds between two words of life. */
 #define PULSE 500
 
@@ -141,11 +138,13 @@ advance (QmPieces *pieces, size_t bytes)
     }
 }
 
-/* A process is gone: if it said why, that is the sentence. */
+/* A process is gone: if it said why, that is the sentence.  The thread that
+ * listens hears that, or the end of what is said, but on a busy machine not at
+ * once; and nobody is silent for longer. */
 static bool
 lost (QmWorld *world, const QmPeer *peer)
 {
-  struct timespec deadline = qm_deadline (LAST_WORDS);
+  struct timespec deadline = qm_deadline (world->silence);
   char names[64];
   bool left;
 

@@ -7,6 +7,7 @@
 #include "data/datadir.h"
 #include "pricing/qm-terms.h"
 #include "pricing/quotes/qm-quote-store.h"
+#include "ui/machine/qm-bench-session.h"
 #include "ui/qm-guide.h"
 #include "ui/qm-window.h"
 
@@ -342,6 +343,7 @@ qm_application_shutdown (GApplication *application)
   for (guint i = 0; i < G_N_ELEMENTS (self->signal_sources); i++)
     g_clear_handle_id (&self->signal_sources[i], g_source_remove);
   g_settings_sync ();
+  qm_bench_session_settle ();
 
   G_APPLICATION_CLASS (qm_application_parent_class)->shutdown (application);
 }

@@ -29,6 +29,7 @@ typedef struct Ranks
   QmDevice *devices[RANKS];
   QmCommunicator *communicators[RANKS];
   QmStatus statuses[RANKS];
+  bool measured[RANKS], own_faults[RANKS];
 } Ranks;
 
 static QmModelConfig config;
@@ -90,8 +91,11 @@ do_rank (void *data, int rank, QmError *error)
     status = qm_communicator_new (ranks->world, rank, ranks->devices[rank],
                                   QM_TRANSPORT_HOST,
                                   &ranks->communicators[rank], error);
+  ranks->measured[rank] = status == QM_OK;
   if (status == QM_OK)
     status = measure_or_train (ranks, rank, plan, error);
+  ranks->own_faults[rank] =
+      status != QM_OK && qm_bench_ranks_own_fault (ranks->world, rank, error);
   qm_plan_free (plan);
   ranks->statuses[rank] = status;
   return status;
@@ -148,7 +152,11 @@ fail_everywhere (Ranks *ranks, int victim)
       CHECK_STRING (error.message, sentence);
       failing_check_empty ();
       for (int i = 0; i < RANKS; i++)
-        CHECK (ranks->statuses[i] != QM_OK);
+        {
+          CHECK (ranks->statuses[i] != QM_OK);
+          if (ranks->measured[i])
+            CHECK_INT (ranks->own_faults[i], i == victim);
+        }
     }
   CHECK (tried > 20);
 }

@@ -184,6 +184,20 @@ class Usage(unittest.TestCase):
             with self.subTest(words=[word[:40] for word in words]):
                 self.refused(*words)
 
+    def test_help(self):
+        def said(*words):
+            return subprocess.run([BENCH, *words], capture_output=True,
+                                  text=True, check=False)
+
+        self.assertEqual(said('help').stdout, said('--help').stdout)
+        for command in COMMANDS:
+            shown = said('help', command)
+            self.assertEqual(shown.returncode, 0)
+            self.assertEqual(shown.stdout, said(command, '--help').stdout)
+            self.assertIn(f'Usage: qm-bench {command} ', shown.stdout)
+        wrong = said('help', 'foo')
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ''))
+
     def test_names_are_whole(self):
         """A list of what there is ends with a whole name, or counts the rest."""
         for model, gpu in (('x', 'rtx4090'), ('pythia-1b', 'warp9')):

@@ -5,14 +5,16 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int n_passed;
-static int n_failed;
+/* Some tests check in several threads. */
+static atomic_int n_passed;
+static atomic_int n_failed;
 static const char *case_name = "";
 static char scratch[4096];
 

@@ -295,6 +295,23 @@ leave_one (Rank *rank)
   expect_end (rank, "the process of rank 1 has ended before the others");
 }
 
+/* What it says is heard, however late it is told: as late as that, a busy
+ * machine may listen. */
+static void
+say_late (Rank *rank)
+{
+  EXPECT (rank, reduce_some (rank, 8) == QM_OK);
+  if (rank->rank == 1)
+    {
+      shutdown (rank->world->peers[0].data[QM_CHANNEL_STREAM], SHUT_RDWR);
+      pause_for (1);
+      qm_world_abort (rank->world, 1, "rank 1: the fox came late");
+    }
+  else
+    EXPECT (rank, reduce_some (rank, 8) == QM_STATUS_DEVICE);
+  expect_end (rank, "rank 1: the fox came late");
+}
+
 static void
 stay_away (Rank *rank)
 {
@@ -354,16 +371,16 @@ test_ends (void)
     RankBody body;
     int killed;
   } cases[] = {
-    { abort_one, 0 },        { kill_one, 2 }, { leave_one, 0 },
-    { stay_away, 0 },        { differ, 0 },   { send_nonsense, 0 },
-    { control_nonsense, 0 },
+    { abort_one, 0 },     { kill_one, 2 },         { leave_one, 0 },
+    { say_late, 0 },      { stay_away, 0 },        { differ, 0 },
+    { send_nonsense, 0 }, { control_nonsense, 0 },
   };
 
   check_case ("ends");
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     {
-      Processes processes =
-          some_processes (cases[i].body == leave_one ? 2 : 3, cases[i].body);
+      bool two = cases[i].body == leave_one || cases[i].body == say_late;
+      Processes processes = some_processes (two ? 2 : 3, cases[i].body);
 
       processes.killed = cases[i].killed;
       if (cases[i].body == stay_away)

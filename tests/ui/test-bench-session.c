@@ -229,12 +229,11 @@ has_file (void)
   return folder != NULL && g_dir_read_name (folder) != NULL;
 }
 
-/* Whether a session is kept for the next time, which another thread does. */
+/* Whether a session is kept for the next time, where the program ends now. */
 static gboolean
-is_kept (gboolean wanted)
+is_kept (void)
 {
-  for (int i = 0; i < 500 && has_file () != wanted; i++)
-    g_usleep (10000);
+  qm_bench_session_settle ();
   return has_file ();
 }
 
@@ -270,11 +269,11 @@ test_whole (Fixture *f, gconstpointer data)
   g_assert_cmpint (qm_bench_row_get_memory (row), >, 1000000);
   g_assert_true (isnan (qm_bench_row_get_step (row).value));
   g_assert_cmpuint (n_results (), ==, 0);
-  g_assert_false (is_kept (FALSE));
+  g_assert_false (is_kept ());
 
   qm_bench_session_start (f->session);
   g_assert_true (qm_bench_session_is_busy (f->session));
-  g_assert_true (is_kept (TRUE));
+  g_assert_true (is_kept ());
   wait_for (f, QM_BENCH_SESSION_FINISHED);
   g_assert_cmpuint (f->n_finished, ==, 1);
   g_assert_cmpuint (f->n_measured, ==, 2);
@@ -288,7 +287,7 @@ test_whole (Fixture *f, gconstpointer data)
   g_assert_cmpfloat (qm_bench_session_get_seconds_left (f->session), ==, 0);
   g_assert_null (qm_bench_session_get_current (f->session));
   g_assert_cmpuint (n_results (), ==, 2);
-  g_assert_false (is_kept (FALSE));
+  g_assert_false (is_kept ());
 
   /* What is known is not measured again. */
   plan (f, QM_BENCH_METHODS_FREE_LUNCH);
@@ -351,7 +350,7 @@ test_pause (Fixture *f, gconstpointer data)
   g_assert_cmpuint (qm_bench_session_get_n_done (f->session), ==, before);
   g_assert_true (qm_bench_session_get_progress (f->session) > 0);
   g_assert_true (qm_bench_session_get_progress (f->session) < 1);
-  g_assert_true (is_kept (TRUE));
+  g_assert_true (is_kept ());
 
   /* Goes on, and lets one be finished. */
   let_one_be_finished (f);
@@ -371,7 +370,7 @@ test_pause (Fixture *f, gconstpointer data)
   qm_bench_session_cancel (f->session);
   g_assert_cmpint (qm_bench_session_get_state (f->session), ==,
                    QM_BENCH_SESSION_READY);
-  g_assert_false (is_kept (FALSE));
+  g_assert_false (is_kept ());
   g_assert_false (qm_bench_session_restore (f->session));
 }
 
@@ -406,7 +405,7 @@ test_stop (Fixture *f, gconstpointer data)
   wait_until_it_measures (f, 0);
   qm_bench_session_cancel (f->session);
   wait_for (f, QM_BENCH_SESSION_READY);
-  g_assert_false (is_kept (FALSE));
+  g_assert_false (is_kept ());
 }
 
 /* The processes that this one started, and what these did. */
@@ -470,7 +469,7 @@ test_killed (Fixture *f, gconstpointer data)
   wait_for (f, QM_BENCH_SESSION_FAILED);
   g_assert_nonnull (qm_bench_session_get_failure (f->session));
   g_assert_cmpuint (n_in_state (f, QM_BENCH_ROW_FAILED), ==, 1);
-  g_assert_true (is_kept (TRUE));
+  g_assert_true (is_kept ());
   for (guint i = 0; i < pids->len; i++)
     for (int tries = 0; lives (g_array_index (pids, int, i)); tries++)
       {

@@ -351,6 +351,47 @@ test_another_item (void)
   remove_store (path);
 }
 
+static void
+count_prices_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  guint *read = user_data;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) prices =
+      qm_quote_book_read_prices_finish (QM_QUOTE_BOOK (source), result, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (prices->len, >, 0);
+  (*read)++;
+}
+
+/* Whoever reads prices has the catalog that there was, and nobody else. */
+static void
+test_catalog_replaced (void)
+{
+  const guint often = 20;
+  g_autofree char *folder = g_dir_make_tmp ("qm-test-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "quotes.sqlite", NULL);
+  g_autoptr (QmQuoteBook) book = make_book (path);
+  guint read = 0;
+
+  for (guint i = 0; i < often; i++)
+    {
+      QmCatalog *catalog;
+
+      qm_quote_book_read_prices_async (book, "a100-80gb-sxm", NULL,
+                                       count_prices_cb, &read);
+      g_usleep (i * 100);
+      g_assert_cmpint (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), NULL,
+                                        &catalog, NULL),
+                       ==, QM_OK);
+      qm_catalog_keeper_take (widgets_keeper (), catalog);
+    }
+  while (read < often)
+    g_main_context_iteration (NULL, TRUE);
+  qm_quote_book_close (book);
+  remove_store (path);
+}
+
 /* A store that is broken meanwhile. */
 static void
 test_failure (void)
@@ -383,6 +424,7 @@ main (int argc, char **argv)
   g_test_add_func ("/price-history/many-vendors", test_many_vendors);
   g_test_add_func ("/price-history/window", test_window);
   g_test_add_func ("/price-history/another-item", test_another_item);
+  g_test_add_func ("/price-history/catalog-replaced", test_catalog_replaced);
   g_test_add_func ("/price-history/failure", test_failure);
   return g_test_run ();
 }

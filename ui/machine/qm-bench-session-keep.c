@@ -88,11 +88,13 @@ work (gpointer data, gpointer user_data)
   g_free (job);
 }
 
+/* NULL: there is nothing to do. */
+static GThreadPool *pool;
+
 /* Does one after the other, and does not wait for it.  `text` is jansson's. */
 static void
 put (char *text)
 {
-  static GThreadPool *pool;
   char *path = path_of_session ();
   Job *job;
 
@@ -124,6 +126,13 @@ void
 qm_bench_session_forget (void)
 {
   put (NULL);
+}
+
+void
+qm_bench_session_settle (void)
+{
+  if (pool != NULL)
+    g_thread_pool_free (g_steal_pointer (&pool), FALSE, TRUE);
 }
 
 /* The models of a list that are in the catalog. */

@@ -80,6 +80,10 @@ void qm_bench_session_estimate (QmBenchSession *self,
  * once its rows are there.  FALSE where there is none. */
 gboolean qm_bench_session_restore (QmBenchSession *self);
 
+/* Waits until what sessions left for that is on the disk, or is gone from it:
+ * before the program ends. */
+void qm_bench_session_settle (void);
+
 /* Which GPU of the catalog the device of the last estimate or run is: that is
  * what is predicted for, and has a place in the plots.  NULL: none, as a
  * processor.  (transfer none) */
@@ -113,6 +117,7 @@ void qm_bench_session_stop_async (QmBenchSession *self,
                                   gpointer data);
 void qm_bench_session_stop_finish (QmBenchSession *self, GAsyncResult *result);
 
+/* Where it is. */
 QmBenchSessionState qm_bench_session_get_state (QmBenchSession *self);
 
 /* The configurations, QmBenchRow, in the order in which they are measured.

@@ -35,7 +35,8 @@ struct _QmPriceWatch
 typedef struct
 {
   QmPriceWatchParts parts;
-  char *address; /* the only entry; NULL: all */
+  QmQuoteStore *store; /* borrowed: the book keeps the one before, too */
+  char *address;       /* the only entry; NULL: all */
   char *rates_address;
   QmRates *known_rates;
   QmMatcher *matcher;
@@ -176,8 +177,7 @@ run_job (QmPriceWatch *self,
   guint rates = job->parts & QM_PRICE_WATCH_RATES ? 1 : 0;
   Kept kept = { self, job };
 
-  store =
-      qm_quote_store_open_again (qm_quote_book_get_store (self->book), error);
+  store = qm_quote_store_open_again (job->store, error);
   if (store == NULL || (watches = choose (job, store, error)) == NULL)
     return FALSE;
   set_progress (self, 0, watches->len + rates);
@@ -266,6 +266,7 @@ qm_price_watch_refresh (QmPriceWatch *self,
     return;
   job = g_new0 (Job, 1);
   job->parts = parts;
+  job->store = qm_quote_book_get_store (self->book);
   job->address = g_strdup (address);
   if (qm_quote_book_get_matcher (self->book) != NULL)
     job->matcher = qm_matcher_ref (qm_quote_book_get_matcher (self->book));

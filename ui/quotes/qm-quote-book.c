@@ -664,26 +664,42 @@ qm_quote_book_restore (QmQuoteBook *self, gint64 id, GError **error)
 
 /* Prices. */
 
+/* Of the book as it was when they were asked for: what the book has may be
+ * replaced meanwhile. */
+typedef struct
+{
+  QmCatalog *catalog;
+  QmQuoteStore *store; /* borrowed: the book keeps the one before, too */
+  char *item;
+} Asked;
+
+static void
+asked_free (Asked *asked)
+{
+  qm_catalog_free (asked->catalog);
+  g_free (asked->item);
+  g_free (asked);
+}
+
 static void
 prices_cb (GTask *task,
            gpointer source,
-           gpointer item,
+           gpointer task_data,
            GCancellable *cancellable)
 {
-  QmQuoteBook *self = source;
+  const Asked *asked = task_data;
   GError *error = NULL;
   g_autoptr (QmQuoteStore) own = NULL;
-  QmQuoteStore *store = self->store;
+  QmQuoteStore *store = asked->store;
   GPtrArray *prices = NULL;
 
   if (g_task_return_error_if_cancelled (task))
     return;
-  if (strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) != 0)
-    store = own = qm_quote_store_open_again (self->store, &error);
+  if (strcmp (qm_quote_store_path (store), QM_QUOTE_STORE_IN_MEMORY) != 0)
+    store = own = qm_quote_store_open_again (store, &error);
   if (store != NULL)
-    prices = qm_quote_store_price_history (store,
-                                           qm_catalog_keeper_get (self->keeper),
-                                           item, &error);
+    prices = qm_quote_store_price_history (store, asked->catalog, asked->item,
+                                           &error);
   if (prices != NULL)
     g_task_return_pointer (task, prices, (GDestroyNotify) g_ptr_array_unref);
   else
@@ -705,12 +721,17 @@ qm_quote_book_read_prices_async (QmQuoteBook *self,
 {
   g_autoptr (GTask) task = NULL;
   g_autoptr (GError) error = NULL;
+  Asked *asked;
 
   g_return_if_fail (QM_IS_QUOTE_BOOK (self) && item != NULL);
 
+  asked = g_new0 (Asked, 1);
+  asked->catalog = qm_catalog_ref (qm_catalog_keeper_get (self->keeper));
+  asked->store = self->store;
+  asked->item = g_strdup (item);
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, qm_quote_book_read_prices_async);
-  g_task_set_task_data (task, g_strdup (item), g_free);
+  g_task_set_task_data (task, asked, (GDestroyNotify) asked_free);
   self->n_readers++;
   g_signal_connect_object (task, "notify::completed",
                            G_CALLBACK (prices_completed_cb), self,
@@ -718,7 +739,7 @@ qm_quote_book_read_prices_async (QmQuoteBook *self,
   if (!check_open (self, &error))
     g_task_return_error (task, g_steal_pointer (&error));
   else if (strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) == 0)
-    prices_cb (task, self, g_task_get_task_data (task), cancellable);
+    prices_cb (task, self, asked, cancellable);
   else
     g_task_run_in_thread (task, prices_cb);
 }
