@@ -536,23 +536,23 @@ qm_quote_store_trouble (const QmQuoteStore *store)
 }
 
 QmQuoteStore *
-qm_quote_store_open_again (const QmQuoteStore *store, GError **error)
+qm_quote_store_open_again (const char *path, gboolean read_only, GError **error)
 {
   g_autoptr (QmQuoteStore) again = NULL;
   int version = 0;
 
-  g_return_val_if_fail (store != NULL && !in_memory (store->path), NULL);
+  g_return_val_if_fail (path != NULL && !in_memory (path), NULL);
 
-  if (store->read_only)
-    return qm_quote_store_open_read (store->path, error);
-  again = store_new (store->path);
+  if (read_only)
+    return qm_quote_store_open_read (path, error);
+  again = store_new (path);
   if (!connect_to (again, error) || !identify (again, &version, error))
     return NULL;
   if (version != QM_STORE_VERSION)
     {
       g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_BUSY,
                    _ ("Another program has just replaced “%s”; try again."),
-                   store->path);
+                   path);
       return NULL;
     }
   return g_steal_pointer (&again);

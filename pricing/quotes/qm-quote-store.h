@@ -116,12 +116,13 @@ gboolean qm_quote_store_is_in_place (const QmQuoteStore *store);
  * much of it is there, a sentence for people; NULL: it is whole. */
 const char *qm_quote_store_trouble (const QmQuoteStore *store);
 
-/* Another store on the same file, for another thread, without looking the file
- * through again.  May be called from that thread, while the first one is in
- * use.  Not for one in memory.
+/* Another store on the file of one that is open, or was, for another thread,
+ * without looking the file through again: as qm_quote_store_path() and
+ * qm_quote_store_is_read_only() say of the first one.  Not for one in memory.
  *
  * Returns: (transfer full). */
-QmQuoteStore *qm_quote_store_open_again (const QmQuoteStore *store,
+QmQuoteStore *qm_quote_store_open_again (const char *path,
+                                         gboolean read_only,
                                          GError **error);
 
 /* Closes a store, which may be NULL. */

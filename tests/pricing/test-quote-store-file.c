@@ -340,12 +340,19 @@ test_menders (StoreFolder *folder, gconstpointer data)
                    >=, WRITERS * (EACH / 2));
 }
 
+static QmQuoteStore *
+open_beside (const QmQuoteStore *store)
+{
+  return qm_quote_store_open_again (qm_quote_store_path (store),
+                                    qm_quote_store_is_read_only (store), NULL);
+}
+
 /* Two windows: each sees what the other one does. */
 static void
 test_two_windows (StoreFolder *folder, gconstpointer data)
 {
   g_autoptr (QmQuoteStore) one = open_store (folder->path);
-  g_autoptr (QmQuoteStore) two = qm_quote_store_open_again (one, NULL);
+  g_autoptr (QmQuoteStore) two = open_beside (one);
   g_autoptr (QmQuote) quote = plausible_quote (1, 3);
   g_autoptr (QmQuote) seen = NULL;
   guint64 before = qm_quote_store_changes (two);
@@ -362,12 +369,34 @@ test_two_windows (StoreFolder *folder, gconstpointer data)
   g_assert_true (qm_quote_store_restore (one, id, NULL));
 }
 
+/* Whoever asked for it has closed its own meanwhile. */
+static void
+test_opened_later (StoreFolder *folder, gconstpointer data)
+{
+  QmQuoteStore *first = open_store (folder->path);
+  g_autofree char *path = g_strdup (qm_quote_store_path (first));
+  g_autoptr (QmQuote) quote = plausible_quote (1, 3);
+  g_autoptr (QmQuoteStore) writes = NULL;
+  g_autoptr (QmQuoteStore) reads = NULL;
+  g_autoptr (GError) error = NULL;
+
+  qm_quote_store_close (first);
+  writes = qm_quote_store_open_again (path, FALSE, &error);
+  g_assert_no_error (error);
+  g_assert_false (qm_quote_store_is_read_only (writes));
+  g_assert_cmpint (add_quote (writes, quote, NULL, NULL, NULL), >, 0);
+  reads = qm_quote_store_open_again (path, TRUE, &error);
+  g_assert_no_error (error);
+  g_assert_true (qm_quote_store_is_read_only (reads));
+  g_assert_cmpuint (count_quotes (reads), ==, 1);
+  g_assert_cmpint (add_quote (reads, quote, NULL, NULL, NULL), ==, 0);
+}
+
 /* Reads lists while another thread writes; returns how many were read. */
 static gpointer
 read_lists (gpointer data)
 {
-  const QmQuoteStore *shared = data;
-  g_autoptr (QmQuoteStore) store = qm_quote_store_open_again (shared, NULL);
+  g_autoptr (QmQuoteStore) store = open_beside (data);
   QmQuoteFilter filter = { 0 };
   guint n = 0, n_quotes = 0;
 
@@ -410,7 +439,7 @@ static void
 test_busy (StoreFolder *folder, gconstpointer data)
 {
   g_autoptr (QmQuoteStore) one = open_store (folder->path);
-  g_autoptr (QmQuoteStore) two = qm_quote_store_open_again (one, NULL);
+  g_autoptr (QmQuoteStore) two = open_beside (one);
   g_autoptr (QmQuote) quote = plausible_quote (1, 3);
   g_autoptr (GError) error = NULL;
 
@@ -451,6 +480,7 @@ main (int argc, char **argv)
     { "migrators", test_migrators },
     { "menders", test_menders },
     { "two-windows", test_two_windows },
+    { "opened-later", test_opened_later },
     { "threads", test_threads },
     { "busy", test_busy },
   };

@@ -35,8 +35,9 @@ struct _QmPriceWatch
 typedef struct
 {
   QmPriceWatchParts parts;
-  QmQuoteStore *store; /* borrowed: the book keeps the one before, too */
-  char *address;       /* the only entry; NULL: all */
+  char *path; /* of the store, which the book may close meanwhile */
+  gboolean read_only;
+  char *address; /* the only entry; NULL: all */
   char *rates_address;
   QmRates *known_rates;
   QmMatcher *matcher;
@@ -62,6 +63,7 @@ job_free (Job *job)
 {
   g_clear_pointer (&job->known_rates, qm_rates_unref);
   g_clear_pointer (&job->matcher, qm_matcher_free);
+  g_free (job->path);
   g_free (job->address);
   g_free (job->rates_address);
   g_free (job->rates_failure);
@@ -177,7 +179,7 @@ run_job (QmPriceWatch *self,
   guint rates = job->parts & QM_PRICE_WATCH_RATES ? 1 : 0;
   Kept kept = { self, job };
 
-  store = qm_quote_store_open_again (job->store, error);
+  store = qm_quote_store_open_again (job->path, job->read_only, error);
   if (store == NULL || (watches = choose (job, store, error)) == NULL)
     return FALSE;
   set_progress (self, 0, watches->len + rates);
@@ -256,17 +258,19 @@ qm_price_watch_refresh (QmPriceWatch *self,
                         const char *address)
 {
   g_autoptr (GTask) task = NULL;
+  QmQuoteStore *store;
   QmRates *rates;
   Job *job;
 
   g_return_if_fail (QM_IS_PRICE_WATCH (self));
 
-  if (self->closed || self->cancellable != NULL
-      || qm_quote_book_get_store (self->book) == NULL)
+  store = qm_quote_book_get_store (self->book);
+  if (self->closed || self->cancellable != NULL || store == NULL)
     return;
   job = g_new0 (Job, 1);
   job->parts = parts;
-  job->store = qm_quote_book_get_store (self->book);
+  job->path = g_strdup (qm_quote_store_path (store));
+  job->read_only = qm_quote_store_is_read_only (store);
   job->address = g_strdup (address);
   if (qm_quote_book_get_matcher (self->book) != NULL)
     job->matcher = qm_matcher_ref (qm_quote_book_get_matcher (self->book));

@@ -34,6 +34,8 @@ typedef struct
   char *path;
   QmQuoteStore *store;    /* to open again; NULL: to open */
   gboolean needs_matcher; /* and the user's own files */
+  gboolean read_only;     /* the store that has that path */
+  char *item;             /* whose prices are asked for */
 } Job;
 
 struct _QmQuoteBook
@@ -46,8 +48,6 @@ struct _QmQuoteBook
   char *mappings;
 
   QmQuoteStore *store;
-  QmQuoteStore *before; /* NULL: that other threads may still read; one that
-                           could not be written */
   QmQuoteIndex *index;
   QmOffers *offers;
   QmRates *rates;
@@ -96,6 +96,7 @@ job_free (Job *job)
 {
   qm_catalog_free (job->catalog);
   g_free (job->path);
+  g_free (job->item);
   g_free (job);
 }
 
@@ -234,7 +235,10 @@ run_job (const Job *job, GError **error)
   if (store == NULL)
     store = state->store = open_store (job, problems, error);
   else if (!memory)
-    store = own = qm_quote_store_open_again (job->store, error);
+    store = own =
+        qm_quote_store_open_again (qm_quote_store_path (job->store),
+                                   qm_quote_store_is_read_only (job->store),
+                                   error);
   if (store == NULL || !read_store (state, store, job, problems, error))
     return NULL;
   look_after (store, problems);
@@ -310,8 +314,7 @@ take_state (QmQuoteBook *self, State *state)
   take_problems (self, g_steal_pointer (&state->problems));
   if (state->store != NULL)
     {
-      g_clear_pointer (&self->before, qm_quote_store_close);
-      self->before = g_steal_pointer (&self->store);
+      g_clear_pointer (&self->store, qm_quote_store_close);
       self->store = g_steal_pointer (&state->store);
       self->changes = qm_quote_store_changes (self->store);
       /* Something may have been written between reading and now. */
@@ -664,39 +667,27 @@ qm_quote_book_restore (QmQuoteBook *self, gint64 id, GError **error)
 
 /* Prices. */
 
-/* Of the book as it was when they were asked for: what the book has may be
- * replaced meanwhile. */
-typedef struct
-{
-  QmCatalog *catalog;
-  QmQuoteStore *store; /* borrowed: the book keeps the one before, too */
-  char *item;
-} Asked;
-
-static void
-asked_free (Asked *asked)
-{
-  qm_catalog_free (asked->catalog);
-  g_free (asked->item);
-  g_free (asked);
-}
-
+/* Of the book as it was when they were asked for: what it has may be replaced
+ * meanwhile. */
 static void
 prices_cb (GTask *task,
            gpointer source,
            gpointer task_data,
            GCancellable *cancellable)
 {
-  const Asked *asked = task_data;
+  const Job *asked = task_data;
   GError *error = NULL;
   g_autoptr (QmQuoteStore) own = NULL;
-  QmQuoteStore *store = asked->store;
+  QmQuoteStore *store;
   GPtrArray *prices = NULL;
 
   if (g_task_return_error_if_cancelled (task))
     return;
-  if (strcmp (qm_quote_store_path (store), QM_QUOTE_STORE_IN_MEMORY) != 0)
-    store = own = qm_quote_store_open_again (store, &error);
+  if (strcmp (asked->path, QM_QUOTE_STORE_IN_MEMORY) == 0)
+    store = QM_QUOTE_BOOK (source)->store;
+  else
+    store = own =
+        qm_quote_store_open_again (asked->path, asked->read_only, &error);
   if (store != NULL)
     prices = qm_quote_store_price_history (store, asked->catalog, asked->item,
                                            &error);
@@ -721,17 +712,19 @@ qm_quote_book_read_prices_async (QmQuoteBook *self,
 {
   g_autoptr (GTask) task = NULL;
   g_autoptr (GError) error = NULL;
-  Asked *asked;
+  Job *asked;
 
   g_return_if_fail (QM_IS_QUOTE_BOOK (self) && item != NULL);
 
-  asked = g_new0 (Asked, 1);
+  asked = g_new0 (Job, 1);
   asked->catalog = qm_catalog_ref (qm_catalog_keeper_get (self->keeper));
-  asked->store = self->store;
   asked->item = g_strdup (item);
+  asked->read_only = !qm_quote_book_is_writable (self);
+  if (self->store != NULL)
+    asked->path = g_strdup (qm_quote_store_path (self->store));
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, qm_quote_book_read_prices_async);
-  g_task_set_task_data (task, asked, (GDestroyNotify) asked_free);
+  g_task_set_task_data (task, asked, (GDestroyNotify) job_free);
   self->n_readers++;
   g_signal_connect_object (task, "notify::completed",
                            G_CALLBACK (prices_completed_cb), self,
@@ -765,7 +758,6 @@ qm_quote_book_finalize (GObject *object)
   g_clear_pointer (&self->rates, qm_rates_unref);
   g_clear_pointer (&self->matcher, qm_matcher_free);
   g_clear_pointer (&self->store, qm_quote_store_close);
-  g_clear_pointer (&self->before, qm_quote_store_close);
   g_strfreev (self->problems);
   g_clear_pointer (&self->own_problems, g_array_unref);
   g_clear_object (&self->keeper);
