@@ -2,10 +2,11 @@
 
 #include "app/qm-bench-ranks.h"
 
+#include "kernels/deadline.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MOST_DEVICES 64
@@ -184,18 +185,6 @@ run_part (void *data)
   return NULL;
 }
 
-/* Waits by a clock that nobody sets. */
-static void
-init_condition (pthread_cond_t *condition)
-{
-  pthread_condattr_t attributes;
-
-  pthread_condattr_init (&attributes);
-  pthread_condattr_setclock (&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init (condition, &attributes);
-  pthread_condattr_destroy (&attributes);
-}
-
 /* Ends the program where the world has failed and somebody does not hear. */
 static void *
 watch (void *data)
@@ -206,12 +195,8 @@ watch (void *data)
 
   for (int failed = 0; !over && failed < HURRY * LOOKS;)
     {
-      struct timespec until = { 0 };
+      struct timespec until = qm_deadline (1.0 / LOOKS);
 
-      clock_gettime (CLOCK_MONOTONIC, &until);
-      until.tv_nsec += 1000000000L / LOOKS;
-      until.tv_sec += until.tv_nsec / 1000000000L;
-      until.tv_nsec %= 1000000000L;
       pthread_mutex_lock (&together->lock);
       if (!together->over)
         pthread_cond_timedwait (&together->ended, &together->lock, &until);
@@ -272,8 +257,9 @@ qm_bench_ranks_do (int first,
         end (data, 0);
       return status;
     }
+  if (!qm_condition_init (&together.ended))
+    return qm_error_no_memory (error);
   pthread_mutex_init (&together.lock, NULL);
-  init_condition (&together.ended);
   watching = others && pthread_create (&watcher, NULL, watch, &together) == 0;
   run_all (&together, parts, ranks);
   pthread_mutex_lock (&together.lock);

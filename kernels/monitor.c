@@ -2,6 +2,7 @@
 
 #include "kernels/monitor.h"
 
+#include "kernels/deadline.h"
 #include "kernels/nvml.h"
 
 #include <dlfcn.h>
@@ -12,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#define LIBRARY             "libnvidia-ml.so.1"
-#define INTERVAL_NANOSECOND 50000000L
+#define LIBRARY  "libnvidia-ml.so.1"
+#define INTERVAL 0.05
 
 typedef struct Sum
 {
@@ -134,18 +135,6 @@ load_nvml (QmNvml *nvml, const char *library, QmError *error)
   return nvml_failed (nvml, "it does not start", code, QM_STATUS_DEVICE, error);
 }
 
-/* Who sets the time of day neither stops a watch nor hurries it. */
-static void
-init_condition (pthread_cond_t *condition)
-{
-  pthread_condattr_t attributes;
-
-  pthread_condattr_init (&attributes);
-  pthread_condattr_setclock (&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init (condition, &attributes);
-  pthread_condattr_destroy (&attributes);
-}
-
 QmStatus
 qm_monitor_open (const char *bus,
                  const char *library,
@@ -157,10 +146,12 @@ qm_monitor_open (const char *bus,
   int code;
 
   *monitor = NULL;
-  if (new == NULL)
-    return qm_error_no_memory (error);
+  if (new == NULL || !qm_condition_init (&new->wake))
+    {
+      free (new);
+      return qm_error_no_memory (error);
+    }
   pthread_mutex_init (&new->lock, NULL);
-  init_condition (&new->wake);
   status = load_nvml (&new->nvml, library, error);
   if (status == QM_OK)
     {
@@ -398,18 +389,12 @@ static void *
 watch_thread (void *data)
 {
   QmMonitor *monitor = data;
-  struct timespec when;
 
   pthread_mutex_lock (&monitor->lock);
   while (!monitor->stop)
     {
-      clock_gettime (CLOCK_MONOTONIC, &when);
-      when.tv_nsec += INTERVAL_NANOSECOND;
-      if (when.tv_nsec >= 1000000000L)
-        {
-          when.tv_nsec -= 1000000000L;
-          when.tv_sec++;
-        }
+      struct timespec when = qm_deadline (INTERVAL);
+
       pthread_cond_timedwait (&monitor->wake, &monitor->lock, &when);
       if (!monitor->stop)
         read_and_add (monitor);

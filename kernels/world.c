@@ -17,50 +17,6 @@
 /* More than a day is as good as no end, and what a wait can be asked for. */
 #define MOST_PATIENCE 1e6
 
-struct timespec
-qm_deadline (double seconds)
-{
-  struct timespec time = { 0 };
-  double whole = (double) (int64_t) seconds;
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  time.tv_sec += (time_t) whole;
-  time.tv_nsec += (long) ((seconds - whole) * 1e9);
-  if (time.tv_nsec >= 1000000000L)
-    {
-      time.tv_sec++;
-      time.tv_nsec -= 1000000000L;
-    }
-  return time;
-}
-
-double
-qm_deadline_left (const struct timespec *deadline)
-{
-  struct timespec now = { 0 };
-  double left;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  left = (double) (deadline->tv_sec - now.tv_sec)
-         + (double) (deadline->tv_nsec - now.tv_nsec) * 1e-9;
-  return left > 0 ? left : 0;
-}
-
-/* A condition that waits by the clock of qm_deadline(). */
-static bool
-init_condition (pthread_cond_t *condition)
-{
-  pthread_condattr_t attributes;
-  bool done;
-
-  if (pthread_condattr_init (&attributes) != 0)
-    return false;
-  done = pthread_condattr_setclock (&attributes, CLOCK_MONOTONIC) == 0
-         && pthread_cond_init (condition, &attributes) == 0;
-  pthread_condattr_destroy (&attributes);
-  return done;
-}
-
 const char *
 qm_ranks_name (int first, int local, char *text, size_t size)
 {
@@ -302,7 +258,7 @@ make_meeting (QmMeeting *meeting, int local)
   meeting->from = calloc (n, sizeof *meeting->from);
   meeting->to = calloc (n, sizeof *meeting->to);
   meeting->stride = calloc (n, sizeof *meeting->stride);
-  return init_condition (&meeting->moved) && meeting->here != NULL
+  return qm_condition_init (&meeting->moved) && meeting->here != NULL
          && meeting->inside != NULL && meeting->topics != NULL
          && meeting->from != NULL && meeting->to != NULL
          && meeting->stride != NULL;
@@ -368,7 +324,7 @@ make_world (const QmWorldOptions *options, QmWorld **world, QmError *error)
       qm_pass_make (options, &new->pass);
       new->alarm = -1;
       pthread_mutex_init (&new->lock, NULL);
-      made = init_condition (&new->changed);
+      made = qm_condition_init (&new->changed);
       for (int i = 0; i < QM_CHANNELS; i++)
         made = make_meeting (&new->meetings[i], new->local) && made;
       new->taken = calloc ((size_t) new->local, sizeof *new->taken);

@@ -17,6 +17,7 @@
 
 #include "data/sha256.h"
 #include "kernels/communicator.h"
+#include "kernels/deadline.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -107,11 +108,6 @@ struct QmWorld
   bool listening;
   struct timespec slept; /* if this is over, the listener was stopped */
 };
-
-/* Seconds of the monotonic clock from now, as waits take it. */
-struct timespec qm_deadline (double seconds);
-/* Seconds until then; not below 0. */
-double qm_deadline_left (const struct timespec *deadline);
 
 /* "rank 3", "ranks 2 to 3"; returns `text`. */
 const char *qm_ranks_name (int first, int local, char *text, size_t size);

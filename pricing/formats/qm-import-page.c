@@ -54,7 +54,7 @@ qm_import_read_page (const char *data,
     {
       g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
                    /* Translators: why. */
-                   _ ("the page says no price: %s.  Type in what it offers, "
+                   _ ("the page says no price: %s. Type in what it offers, "
                       "or write it into a table (CSV)"),
                    offer->reason);
       return NULL;
