@@ -21,35 +21,22 @@ composed_rotary (QmCudaContext *context,
                          : status;
 }
 
-static QmHopperProduct
-own_of (const QmOpCall *call)
+static bool
+own_of (const QmOpCall *call, QmHopperProduct *product)
 {
   const QmAttributes *attributes = &call->attributes;
-  const QmTensor *x = &call->inputs[0], *w = &call->inputs[1];
-  const QmTensor *table = &call->inputs[3], *y = &call->outputs[0];
+  const QmTensor *table = &call->inputs[3];
+  bool fits = qm_hopper_linear (call, product);
 
-  return (QmHopperProduct){
-    .type = x->type,
-    .finish = QM_HOPPER_FINISH_ROTARY,
-    .activation = QM_FUNCTION_NONE,
-    .transposed = true,
-    .rows = x->shape[0],
-    .columns = y->shape[1],
-    .inner = x->shape[1],
-    .step_a = qm_hopper_step (x),
-    .step_b = qm_hopper_step (w),
-    .step_d = qm_hopper_step (y),
-    .a = x->data,
-    .b = w->data,
-    .bias = call->inputs[2].data, /* NULL where there is none */
-    .d = y->data,
-    .rotary = { .table = table->data,
-                .length = table->shape[0],
-                .rotary = attributes->rotary,
-                .width = attributes->width,
-                .count = attributes->count,
-                .chunk = attributes->chunk },
-  };
+  product->finish = QM_HOPPER_FINISH_ROTARY;
+  product->activation = QM_FUNCTION_NONE;
+  product->rotary = (QmHopperRotary){ .table = table->data,
+                                      .length = table->shape[0],
+                                      .rotary = attributes->rotary,
+                                      .width = attributes->width,
+                                      .count = attributes->count,
+                                      .chunk = attributes->chunk };
+  return fits;
 }
 
 QmStatus
@@ -58,9 +45,9 @@ qm_cuda_rotary_linear (QmCudaContext *context,
                        const QmOpCall *call,
                        QmError *error)
 {
-  const QmHopperProduct own = own_of (call);
+  QmHopperProduct own;
+  bool fits = own_of (call, &own);
   const QmHopperRotary *rotary = &own.rotary;
-  const QmTensor *bias = &call->inputs[2];
   const QmCudaWay ours = { qm_hopper_product_way, &own };
   const QmCudaWay theirs = { composed_rotary, call };
   const QmCudaFacts facts = {
@@ -68,9 +55,6 @@ qm_cuda_rotary_linear (QmCudaContext *context,
       own.step_b, own.step_d, own.bias != NULL, rotary->length, rotary->rotary,
       rotary->width, rotary->count, rotary->chunk }
   };
-  bool fits = call->inputs[1].type == own.type
-              && call->outputs[0].type == own.type
-              && (!qm_tensor_present (bias) || bias->type == own.type);
 
   if (fits && qm_hopper_product_fits (context->architecture, &own)
       && (qm_hopper_product_required (context, call)

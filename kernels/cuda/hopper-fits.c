@@ -78,16 +78,14 @@ qm_hopper_product_fits (int architecture, const QmHopperProduct *product)
          && product->columns % 8 == 0 && (uintptr_t) product->bias % 4 == 0;
 }
 
-static QmHopperProduct
-gated_linear (const QmOpCall *call, bool *fits)
+bool
+qm_hopper_linear (const QmOpCall *call, QmHopperProduct *product)
 {
   const QmTensor *x = &call->inputs[0], *w = &call->inputs[1];
   const QmTensor *bias = &call->inputs[2], *y = &call->outputs[0];
-  const QmTensor *pre = &call->outputs[1];
-  QmHopperProduct own = {
+
+  *product = (QmHopperProduct){
     .type = x->type,
-    .finish = QM_HOPPER_FINISH_GATE,
-    .activation = call->attributes.activation,
     .transposed = true,
     .rows = x->shape[0],
     .columns = y->shape[1],
@@ -97,33 +95,35 @@ gated_linear (const QmOpCall *call, bool *fits)
     .step_d = qm_hopper_step (y),
     .a = x->data,
     .b = w->data,
+    .bias = bias->data, /* NULL where there is none */
     .d = y->data,
   };
-
-  *fits = w->type == x->type && y->type == x->type;
-  if (qm_tensor_present (bias))
-    {
-      own.bias = bias->data;
-      *fits = *fits && bias->type == x->type;
-    }
-  if (qm_tensor_present (pre))
-    {
-      own.pre = pre->data;
-      own.step_pre = qm_hopper_step (pre);
-      *fits = *fits && pre->type == x->type;
-    }
-  return own;
+  return w->type == x->type && y->type == x->type
+         && (!qm_tensor_present (bias) || bias->type == x->type);
 }
 
-static QmHopperProduct
-gated_input_grad (const QmOpCall *call, bool *fits)
+static bool
+gated_linear (const QmOpCall *call, QmHopperProduct *product)
+{
+  const QmTensor *pre = &call->outputs[1];
+  bool fits = qm_hopper_linear (call, product);
+
+  product->finish = QM_HOPPER_FINISH_GATE;
+  product->activation = call->attributes.activation;
+  if (!qm_tensor_present (pre))
+    return fits;
+  product->pre = pre->data;
+  product->step_pre = qm_hopper_step (pre);
+  return fits && pre->type == product->type;
+}
+
+static bool
+gated_input_grad (const QmOpCall *call, QmHopperProduct *product)
 {
   const QmTensor *dy = &call->inputs[0], *w = &call->inputs[1];
   const QmTensor *pre = &call->inputs[2], *dpre = &call->outputs[0];
 
-  *fits =
-      w->type == dy->type && pre->type == dy->type && dpre->type == dy->type;
-  return (QmHopperProduct){
+  *product = (QmHopperProduct){
     .type = dy->type,
     .finish = QM_HOPPER_FINISH_GATE_SLOPE,
     .activation = call->attributes.activation,
@@ -139,16 +139,14 @@ gated_input_grad (const QmOpCall *call, bool *fits)
     .d = dpre->data,
     .pre = pre->data,
   };
+  return w->type == dy->type && pre->type == dy->type && dpre->type == dy->type;
 }
 
 bool
 qm_hopper_gated (const QmOpCall *call, QmHopperProduct *product)
 {
-  bool fits;
-
-  *product = call->op == QM_OP_GATED_LINEAR ? gated_linear (call, &fits)
-                                            : gated_input_grad (call, &fits);
-  return fits;
+  return call->op == QM_OP_GATED_LINEAR ? gated_linear (call, product)
+                                        : gated_input_grad (call, product);
 }
 
 bool

@@ -71,6 +71,11 @@ extern "C"
   bool qm_hopper_product_fits (int architecture,
                                const QmHopperProduct *product);
 
+  /* The product of a call that begins with x, w and a bias or none, to its
+   * first output, without what ends it; false where not all of it is of one
+   * type. */
+  bool qm_hopper_linear (const QmOpCall *call, QmHopperProduct *product);
+
   /* The product that a call of QM_OP_GATED_LINEAR or QM_OP_GATED_INPUT_GRAD is;
    * false where not all of it is of one type. */
   bool qm_hopper_gated (const QmOpCall *call, QmHopperProduct *product);

@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "tests/ui/folder.h"
 #include "tests/ui/widgets.h"
 #include "ui/qm-legend.h"
 #include "ui/qm-plot-view.h"
@@ -306,21 +307,6 @@ make_book (const char *path)
   return book;
 }
 
-static void
-remove_store (const char *path)
-{
-  static const char *const endings[] = { "", "-wal", "-shm" };
-  g_autofree char *folder = g_path_get_dirname (path);
-
-  for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
-    {
-      g_autofree char *name = g_strconcat (path, endings[i], NULL);
-
-      g_unlink (name);
-    }
-  g_rmdir (folder);
-}
-
 /* What is asked for last is shown, of a store that another thread reads. */
 static void
 test_another_item (void)
@@ -348,7 +334,7 @@ test_another_item (void)
   qm_price_history_set_item (history, "a100-80gb-sxm");
   gtk_window_destroy (GTK_WINDOW (window));
   qm_quote_book_close (book);
-  remove_store (path);
+  remove_folder (folder);
 }
 
 static void
@@ -389,7 +375,7 @@ test_catalog_replaced (void)
   while (read < often)
     g_main_context_iteration (NULL, TRUE);
   qm_quote_book_close (book);
-  remove_store (path);
+  remove_folder (folder);
 }
 
 /* A store that is broken meanwhile. */
@@ -411,8 +397,7 @@ test_failure (void)
   g_assert_cmpuint (n_points (window), ==, 0);
   gtk_window_destroy (GTK_WINDOW (window));
   qm_quote_book_close (book);
-  g_rmdir (path);
-  remove_store (path);
+  remove_folder (folder);
 }
 
 int
