@@ -53,8 +53,10 @@ known (const QmHopperProduct *product)
     }
 }
 
-int64_t
-qm_hopper_step (const QmTensor *matrix)
+/* Elements from one row of a matrix to the next; of one row, which has none,
+ * what the copy engine takes. */
+static int64_t
+step_of (const QmTensor *matrix)
 {
   return matrix->shape[0] > 1 || matrix->stride[0] > matrix->shape[1]
              ? matrix->stride[0]
@@ -90,9 +92,9 @@ qm_hopper_linear (const QmOpCall *call, QmHopperProduct *product)
     .rows = x->shape[0],
     .columns = y->shape[1],
     .inner = x->shape[1],
-    .step_a = qm_hopper_step (x),
-    .step_b = qm_hopper_step (w),
-    .step_d = qm_hopper_step (y),
+    .step_a = step_of (x),
+    .step_b = step_of (w),
+    .step_d = step_of (y),
     .a = x->data,
     .b = w->data,
     .bias = bias->data, /* NULL where there is none */
@@ -113,7 +115,7 @@ gated_linear (const QmOpCall *call, QmHopperProduct *product)
   if (!qm_tensor_present (pre))
     return fits;
   product->pre = pre->data;
-  product->step_pre = qm_hopper_step (pre);
+  product->step_pre = step_of (pre);
   return fits && pre->type == product->type;
 }
 
@@ -130,10 +132,10 @@ gated_input_grad (const QmOpCall *call, QmHopperProduct *product)
     .rows = dy->shape[0],
     .columns = w->shape[1],
     .inner = dy->shape[1],
-    .step_a = qm_hopper_step (dy),
-    .step_b = qm_hopper_step (w),
-    .step_d = qm_hopper_step (dpre),
-    .step_pre = qm_hopper_step (pre),
+    .step_a = step_of (dy),
+    .step_b = step_of (w),
+    .step_d = step_of (dpre),
+    .step_pre = step_of (pre),
     .a = dy->data,
     .b = w->data,
     .d = dpre->data,

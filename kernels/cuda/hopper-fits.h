@@ -59,10 +59,6 @@ extern "C"
     QmHopperRotary rotary;
   } QmHopperProduct;
 
-  /* Elements from one row of a matrix to the next; of one row, which has none,
-   * what the copy engine takes. */
-  int64_t qm_hopper_step (const QmTensor *matrix);
-
   /* Whether there is a kernel for it on a GPU of that architecture: whether
    * that is 9.0, the type has 16 bits, the activation is known, what turns are
    * 16, 32, 64 or 128 elements at multiples of as many, and the copy engine can
