@@ -279,20 +279,71 @@ constexpr int WHOLE_MIN_SEQ = 81, WHOLE_MAX_SEQ = 272;
 cudaError_t launch_tf32_forward (const Params &p, cudaStream_t stream);
 cudaError_t launch_tf32_backward (const Params &p, cudaStream_t stream);
 
-/* How many of all `heads` are in work at a time: the `fit` whose tensors the L2
- * cache has room for, or more.  With a causal mask a head's first tiles are the
- * longest, and the last heads need tiles enough for the multiprocessors that
- * wait while others are at such a one: twice as many tiles as multiprocessors
- * have as much work for each as the longest tile, and half as many again
- * measured best. */
-inline int
-heads_in_work (const Params &p, int heads, int64_t fit, int tiles_of_head)
+/* The order in which tiles of heads are worked on: those of a group of heads
+ * take turns, each head's first tile first. */
+struct HeadGroups
 {
-  const int64_t least = p.causal ? 3 * p.sm_count / tiles_of_head : 1;
-  const int64_t turns =
-      max (heads / max (max (fit, least), (int64_t) 1), (int64_t) 1);
+  int per_head; /* tiles */
+  int heads;
+  int group; /* heads of a group, or fewer in the first one */
+  int last;  /* heads of the last group, which are the first ones */
 
-  return (int) ((heads + turns - 1) / turns);
+  struct Tile
+  {
+    int place, bh;
+  };
+
+  __host__ __device__ __forceinline__ int
+  tiles () const
+  {
+    return per_head * heads;
+  }
+
+  __device__ __forceinline__ Tile
+  at (int index) const
+  {
+    /* Counted from the end, so that what is no whole group comes first. */
+    int rest = tiles () - 1 - index, base = 0, count = last;
+
+    if (rest >= last * per_head)
+      {
+        rest -= last * per_head;
+        base = rest / (group * per_head) * group;
+        rest -= base * per_head;
+        base += last;
+        count = min (group, heads - base);
+      }
+    return { per_head - 1 - rest / count, base + rest % count };
+  }
+};
+
+/* With a causal mask a head's first tiles are the longest, and the last heads
+ * need tiles enough for the multiprocessors that wait while others are at such
+ * a one: twice as many tiles as multiprocessors have as much work for each as
+ * the longest tile, and half as many again measured best. */
+inline int64_t
+last_heads (const Params &p, int per_head)
+{
+  return p.causal ? 3 * p.sm_count / per_head : 1;
+}
+
+/* Groups of `fit` heads, which is what the L2 cache has room for, and a last
+ * one that may be larger. */
+inline HeadGroups
+head_groups (const Params &p, int heads, int per_head, int64_t fit)
+{
+  const int most = (int) min (max (fit, (int64_t) 1), (int64_t) heads);
+  HeadGroups g;
+
+  g.per_head = per_head;
+  g.heads = heads;
+  g.last = (int) min (max ((int64_t) most, last_heads (p, per_head)),
+                      (int64_t) heads);
+
+  const int rest = heads - g.last, groups = max ((rest + most - 1) / most, 1);
+
+  g.group = max ((rest + groups - 1) / groups, 1);
+  return g;
 }
 
 }

@@ -23,14 +23,14 @@ namespace qm_attention
 {
 
 /* Bytes of Q, dO and dQ that may be in use at a time. */
-constexpr int64_t BACKWARD_L2_SHARE = (int64_t) 24 << 20;
+constexpr int64_t BACKWARD_L2_SHARE = (int64_t) 12 << 20;
+/* Tiles of a head that may be in work at a time: they add to the same rows. */
+constexpr int BACKWARD_TILES = 11;
 
 struct HopperBackwardParams
 {
   Params p;
-  int column_tiles;
-  int tiles;
-  int group; /* heads of K in work at a time */
+  HeadGroups work; /* of columns of heads of K */
   CUtensorMap q, k, v, dout;
 };
 
@@ -47,6 +47,9 @@ template <int D, bool DROP> struct HopperBackwardTiles
   static constexpr bool EARLY = D == 64;
   /* Whether dK takes dS' from shared memory, where registers are short. */
   static constexpr bool DS_SHARED = D == 128 && DROP;
+  /* Whether the first tile to come writes its part of dQ, so that nobody has to
+   * zero the sums: where a step takes long enough to ask who is first. */
+  static constexpr bool WRITES_FIRST = M == 128 || D == 128;
   /* With M = 64, each group sums part of dQ's columns: the first and the last
    * DQ_COLUMNS, a multiple of the chunk, whose overlap only one writes. */
   static constexpr int DQ_COLUMNS = M == 128 ? D
@@ -83,21 +86,16 @@ struct ColumnTile
   static __device__ __forceinline__ ColumnTile
   at (const HopperBackwardParams &h, int index)
   {
+    const HeadGroups::Tile tile = h.work.at (index);
     ColumnTile t;
-    int in_group = h.group * h.column_tiles;
-    /* Counted from the end, so that the last group is a whole one. */
-    int back = h.tiles - 1 - index;
-    int group = back / in_group;
-    int rest = back - group * in_group;
-    int heads = min (h.group, h.p.batch * h.p.groups - group * h.group);
 
-    t.place = h.column_tiles - 1 - rest / heads;
+    t.place = tile.place;
     /* A fixed order of sums costs no time where the tiles of the last columns
      * come first, for these add first to the rows that all have in common. */
     if (h.p.causal && h.p.deterministic)
-      t.place = h.column_tiles - 1 - t.place;
+      t.place = h.work.per_head - 1 - t.place;
     t.column0 = t.place * N;
-    t.bh = group * h.group + rest % heads;
+    t.bh = tile.bh;
     t.first = first_row (h.p, t.column0) / M;
     t.last = (end_row (h.p, t.column0 + N - 1) + M - 1) / M;
     return t;
@@ -115,7 +113,7 @@ backward_producer (const HopperBackwardParams &h,
   QueuePlace place;
   int index = blockIdx.x, kv_parity = 1;
 
-  while (index < h.tiles)
+  while (index < h.work.tiles ())
     {
       const ColumnTile t = ColumnTile::at<M, N> (h, index);
       const int key_head = t.bh % h.p.groups, batch = t.bh / h.p.groups;
@@ -158,7 +156,7 @@ backward_dout_producer (const HopperBackwardParams &h,
   QueuePlace place;
   int index = blockIdx.x;
 
-  while (index < h.tiles)
+  while (index < h.work.tiles ())
     {
       const ColumnTile t = ColumnTile::at<M, N> (h, index);
       const int key_head = t.bh % h.p.groups, batch = t.bh / h.p.groups;
@@ -194,6 +192,24 @@ turn_of (const HopperBackwardParams &h, const ColumnTile &t, int m)
                     : t.place - first_column (h.p, m * M) / N;
 }
 
+/* Where the order is not fixed: 0 for the first, which is to write at once, so
+ * that nobody waits for a block that waits itself; 1 for the others, when that
+ * one has written. */
+__device__ __forceinline__ int
+any_turn (int *semaphore)
+{
+  constexpr int TAKEN = -1;
+  int seen;
+
+  asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], 0, %2;\n"
+               : "=r"(seen)
+               : "l"(semaphore), "r"(TAKEN)
+               : "memory");
+  if (seen == TAKEN)
+    poll (semaphore, 1);
+  return seen != 0;
+}
+
 /* Adds what warpgroup `group` has of dQ to the sum of all tiles, in the order
  * of the accumulators: [row / 64][column / 8][thread][4]. */
 template <class Tiles, int D>
@@ -211,7 +227,7 @@ backward_dq_adder (const HopperBackwardParams &h,
   QueuePlace place;
   int index = blockIdx.x, parity = 0;
 
-  while (index < h.tiles)
+  while (index < h.work.tiles ())
     {
       const ColumnTile t = ColumnTile::at<M, N> (h, index);
 
@@ -223,24 +239,31 @@ backward_dq_adder (const HopperBackwardParams &h,
                 + (WHOLE_ROWS ? group * 64 : 0);
             int *semaphore =
                 h.p.semaphore + row / 16 + (WHOLE_ROWS ? 0 : group);
-            const int turn = turn_of<M, N> (h, t, m);
+            float *to = h.p.dq_acc + row * D + column * 64;
+            const float *from = s.dq[group] + skip * 64;
+            int turn = h.p.deterministic     ? turn_of<M, N> (h, t, m)
+                       : Tiles::WRITES_FIRST ? look (semaphore)
+                                             : 1;
 
             barrier_wait (&s.dq_full[group], parity);
             parity ^= 1;
             if (h.p.deterministic)
               poll (semaphore, turn);
-            add_floats (h.p.dq_acc + row * D + column * 64,
-                        s.dq[group] + skip * 64, bytes);
+            else if (turn != 1)
+              turn = any_turn (semaphore);
+            if (turn == 0)
+              store_floats (to, from, bytes);
+            else
+              add_floats (to, from, bytes);
             bulk_commit ();
-            if (h.p.deterministic)
+            bulk_wait_read<0> ();
+            barrier_arrive (&s.dq_empty[group]);
+            if (h.p.deterministic || turn == 0)
               {
                 bulk_wait<0> ();
                 __threadfence ();
                 publish (semaphore, turn + 1);
               }
-            else
-              bulk_wait_read<0> ();
-            barrier_arrive (&s.dq_empty[group]);
           }
       index = place.next (s.queue);
     }
@@ -620,7 +643,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     QueuePlace place;
     int index = blockIdx.x, kv_parity = 0;
 
-    while (index < h.tiles)
+    while (index < h.work.tiles ())
       {
         tile (ColumnTile::at<M, N> (h, index), kv_parity);
         kv_parity ^= 1;
@@ -687,6 +710,22 @@ __launch_bounds__ (HopperBackwardTiles<D, DROP>::THREADS, 1)
     }
 }
 
+template <int D, int N>
+HeadGroups
+backward_groups (const Params &p)
+{
+  const int64_t head_bytes = (int64_t) p.seq * p.shared * D * (2 * 2 + 4);
+  const int per_head = (p.seq + N - 1) / N;
+  int64_t fit = max (BACKWARD_L2_SHARE / head_bytes,
+                     (int64_t) p.sm_count / BACKWARD_TILES);
+
+  /* In a fixed order each tile waits for the one before it, which should then
+   * have begun long ago. */
+  if (p.deterministic)
+    fit = max (fit, last_heads (p, per_head));
+  return head_groups (p, p.batch * p.groups, per_head, fit);
+}
+
 template <class T, int D, bool DROP>
 cudaError_t
 launch_hopper_backward (const Params &p, cudaStream_t stream)
@@ -694,18 +733,14 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   using Tiles = HopperBackwardTiles<D, DROP>;
   constexpr int SHARED = sizeof (HopperBackwardShared<Tiles, D>) + 1024;
   constexpr bool BF16 = __is_same(T, __nv_bfloat16);
-  const int64_t head_bytes =
-      (int64_t) p.seq * p.shared * D * (2 * sizeof (T) + 4);
+  constexpr Zeroed ZEROED = Tiles::WRITES_FIRST ? Zeroed::TURNS : Zeroed::SUMS;
   const auto kernel = hopper_backward<T, D, DROP>;
   HopperBackwardParams h;
   cudaError_t status;
 
   static_assert (SHARED <= 232448, "shared memory");
   h.p = p;
-  h.column_tiles = (p.seq + Tiles::N - 1) / Tiles::N;
-  h.tiles = h.column_tiles * p.batch * p.groups;
-  h.group = heads_in_work (p, p.batch * p.groups,
-                           BACKWARD_L2_SHARE / head_bytes, h.column_tiles);
+  h.work = backward_groups<D, Tiles::N> (p);
   status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::M, BF16, !ragged<D> (p));
   if (status == cudaSuccess)
     status =
@@ -721,10 +756,11 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    SHARED);
   if (status == cudaSuccess)
-    status = launch_row_sums<T, D> (p, stream);
+    status = launch_row_sums<T, D, ZEROED> (p, stream);
   if (status != cudaSuccess)
     return status;
-  kernel<<<min (h.tiles, p.sm_count), Tiles::THREADS, SHARED, stream>>> (h);
+  kernel<<<min (h.work.tiles (), p.sm_count), Tiles::THREADS, SHARED,
+           stream>>> (h);
   status = cudaGetLastError ();
   if (status != cudaSuccess)
     return status;

@@ -60,9 +60,9 @@ split_columns_producer (const HopperSplitParams &h, SplitColumnsShared<D> &s)
   QueuePlace place;
   int index = blockIdx.x, kv_parity = 1;
 
-  while (index < h.tiles)
+  while (index < h.work.tiles ())
     {
-      const SplitTile t = SplitTile::at (h, index);
+      const SplitTile t = h.work.at (index);
       const int key_head = t.bh % h.p.groups, batch = t.bh / h.p.groups;
       const ColumnRows rows (h.p, t.place * N, M);
 
@@ -105,9 +105,9 @@ split_columns_dout_producer (const HopperSplitParams &h,
   QueuePlace place;
   int index = blockIdx.x;
 
-  while (index < h.tiles)
+  while (index < h.work.tiles ())
     {
-      const SplitTile t = SplitTile::at (h, index);
+      const SplitTile t = h.work.at (index);
       const int key_head = t.bh % h.p.groups, batch = t.bh / h.p.groups;
       const ColumnRows rows (h.p, t.place * N, M);
 
@@ -465,9 +465,9 @@ split_consume (Consumer c)
 {
   int index = blockIdx.x;
 
-  while (index < c.h.tiles)
+  while (index < c.h.work.tiles ())
     {
-      c.tile (SplitTile::at (c.h, index));
+      c.tile (c.h.work.at (index));
       c.kv_parity ^= 1;
       index = c.place.next_for_warp (c.s.queue, c.lane);
     }

@@ -13,138 +13,157 @@
 namespace qm_attention
 {
 
-/* Where a thread finds rows g and g + 8 of a warp, and where they go. */
-template <class T, int D> struct DqRows
+/* Blocks of 8 columns that a warp converts at a time, of 16 rows. */
+constexpr int DQ_BLOCKS = 4;
+
+/* Which blocks of a head those are: first those that turn, two of them and the
+ * two that they turn with, then the others. */
+struct DqColumns
 {
-  const float4 *from; /* columns 0 .. 7 of row g */
-  T *to;              /* row g */
-  int row;
-  bool there;
+  int half;    /* blocks that turn with others */
+  int turning; /* places of which half turn with the other half */
+  int places;
 
-  /* A block of 64 rows has 32 such pairs of rows: index is that of all. */
-  __device__ __forceinline__
-  DqRows (const Params &p, int64_t index)
+  __host__ __device__ __forceinline__
+  DqColumns (const Params &p)
+      : half (p.half / 8), turning ((half + 1) / 2),
+        places (turning
+                + (p.head_dim / 8 - 2 * half + DQ_BLOCKS - 1) / DQ_BLOCKS)
   {
-    const int pair = (int) (index % 32);
-    const int64_t block = index / 32;
-    const int blocks = p.padded_seq / 64;
-    const int bh = (int) (block / blocks);
-
-    row = (int) (block % blocks) * 64 + pair / 8 * 16 + pair % 8;
-    there = bh < p.batch * p.heads && row < p.seq;
-    from =
-        reinterpret_cast<const float4 *> (p.dq_acc + block * 64 * D) + pair * 4;
-    to = head_base<T> (p.dq, bh, p.heads) + row * p.dq.seq_stride;
   }
 
-  /* Columns 8 n .. 8 n + 7 of both. */
-  __device__ __forceinline__ void
-  load (float (&x)[2][8], int n) const
+  /* Block i of a place, at or past `end` if there is none. */
+  __device__ __forceinline__ int
+  block (int place, int i, int end) const
   {
-#pragma unroll
-    for (int t = 0; t < 4; t++)
-      {
-        const float4 y = __ldcs (from + n * WARPGROUP + t);
+    const int n = 2 * place + i % 2;
 
-        x[0][2 * t] = y.x;
-        x[0][2 * t + 1] = y.y;
-        x[1][2 * t] = y.z;
-        x[1][2 * t + 1] = y.w;
-      }
-  }
-
-  __device__ __forceinline__ void
-  store (const Params &p, const float (&x)[2][8], int n) const
-  {
-    uint32_t out[2][4];
-
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-#pragma unroll
-      for (int t = 0; t < 4; t++)
-        out[i][t] = pack2<T> (x[i][2 * t] * p.grad_scale,
-                              x[i][2 * t + 1] * p.grad_scale);
-    *reinterpret_cast<uint4 *> (to + n * 8) =
-        make_uint4 (out[0][0], out[0][1], out[0][2], out[0][3]);
-    if (row + 8 < p.seq)
-      *reinterpret_cast<uint4 *> (to + 8 * p.dq.seq_stride + n * 8) =
-          make_uint4 (out[1][0], out[1][1], out[1][2], out[1][3]);
+    if (place >= turning)
+      return 2 * half + (place - turning) * DQ_BLOCKS + i;
+    return n < half ? n + i / 2 * half : end;
   }
 };
 
-/* A thread takes 8 columns. */
-template <class T, int D>
-__global__ void __launch_bounds__ (256)
-    convert_dq_blocks (const __grid_constant__ Params p)
+/* x[i] of lanes 4 q .. 4 q + 3 becomes what lane 4 q + i had at its own place
+ * among them. */
+__device__ __forceinline__ void
+transpose_quad (uint32_t (&x)[4], int lane)
 {
-  const int64_t index = (int64_t) blockIdx.x * 256 + threadIdx.x;
-  const int n = (int) (index % (D / 8));
-  const DqRows<T, D> rows (p, index / (D / 8));
-  float x[2][8];
+#pragma unroll
+  for (int bit = 1; bit <= 2; bit *= 2)
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      if (!(i & bit))
+        {
+          const bool upper = lane & bit;
+          const uint32_t y =
+              __shfl_xor_sync (0xffffffffu, upper ? x[i] : x[i | bit], bit);
 
-  if (!rows.there || n * 8 >= p.head_dim)
-    return;
-  rows.load (x, n);
-  rows.store (p, x, n);
+          if (upper)
+            x[i] = y;
+          else
+            x[i | bit] = y;
+        }
 }
 
-/* A thread takes 8 columns and those that they turn with, or 8 behind all that
- * turn. */
-template <class T, int D>
-__global__ void __launch_bounds__ (256)
-    turn_dq_blocks (const __grid_constant__ Params p)
+/* Turns two blocks, of which a thread has columns 2 (lane % 4) and the next
+ * in rows `row` and `row` + 8. */
+__device__ __forceinline__ void
+turn_blocks (float4 &a, float4 &b, const Params &p, int row, int column)
 {
-  const int half = p.half / 8, each = D / 8 - half;
-  const int64_t index = (int64_t) blockIdx.x * 256 + threadIdx.x;
-  const int n = (int) (index % each);
-  const DqRows<T, D> rows (p, index / each);
-  float x[2][8], y[2][8];
-
-  if (!rows.there)
-    return;
-  if (n >= half)
-    {
-      rows.load (x, n + half);
-      rows.store (p, x, n + half);
-      return;
-    }
-  rows.load (x, n);
-  rows.load (y, n + half);
 #pragma unroll
   for (int i = 0; i < 2; i++)
     {
       /* The last row's again where there is none: it is not stored. */
-      const int row = min (rows.row + 8 * i, p.seq - 1);
-      const float4 *table = reinterpret_cast<const float4 *> (
-                                p.table + (int64_t) row * 2 * p.half)
-                            + 2 * n;
+      const float *table = p.table
+                           + (int64_t) min (row + 8 * i, p.seq - 1) * 2 * p.half
+                           + column;
+      const float2 cosine = __ldg (reinterpret_cast<const float2 *> (table));
+      const float2 sine =
+          __ldg (reinterpret_cast<const float2 *> (table + p.half));
+
+      turn_pair (i ? a.z : a.x, i ? b.z : b.x, cosine.x, sine.x);
+      turn_pair (i ? a.w : a.y, i ? b.w : b.y, cosine.y, sine.y);
+    }
+}
+
+/* Four blocks of two rows of each lane to rows of dQ, four lanes a row. */
+template <class T>
+__device__ __forceinline__ void
+store_blocks (const float4 (&x)[DQ_BLOCKS],
+              const Params &p,
+              T *to,
+              int rows,
+              bool there,
+              int lane)
+{
+  uint32_t out[2][DQ_BLOCKS];
 
 #pragma unroll
-      for (int t = 0; t < 2; t++)
-        {
-          const float4 cosine = __ldg (table + t);
-          const float4 sine = __ldg (table + p.half / 4 + t);
-
-          turn_pair (x[i][4 * t], y[i][4 * t], cosine.x, sine.x);
-          turn_pair (x[i][4 * t + 1], y[i][4 * t + 1], cosine.y, sine.y);
-          turn_pair (x[i][4 * t + 2], y[i][4 * t + 2], cosine.z, sine.z);
-          turn_pair (x[i][4 * t + 3], y[i][4 * t + 3], cosine.w, sine.w);
-        }
+  for (int i = 0; i < DQ_BLOCKS; i++)
+    {
+      out[0][i] = pack2<T> (x[i].x * p.grad_scale, x[i].y * p.grad_scale);
+      out[1][i] = pack2<T> (x[i].z * p.grad_scale, x[i].w * p.grad_scale);
     }
-  rows.store (p, x, n);
-  rows.store (p, y, n + half);
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+    {
+      transpose_quad (out[i], lane);
+      if (there && 8 * i < rows)
+        *reinterpret_cast<uint4 *> (to + 8 * i * p.dq.seq_stride) =
+            make_uint4 (out[i][0], out[i][1], out[i][2], out[i][3]);
+    }
+}
+
+/* A warp takes 16 rows of a place's columns: it reads and, four lanes after
+ * each other, writes without gaps.  32 bits hold its number as long as the
+ * sums have less than 8 TiB. */
+template <class T, int D>
+__global__ void __launch_bounds__ (256)
+    convert_dq_blocks (const __grid_constant__ Params p)
+{
+  const DqColumns columns (p);
+  const unsigned warp = blockIdx.x * 8 + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32, place = (int) (warp % columns.places);
+  const unsigned slice = warp / columns.places;
+  const unsigned slices = (unsigned) p.padded_seq / 16;
+  const int bh = (int) (slice / slices);
+  const int row = (int) (slice % slices) * 16 + lane / 4;
+  const int end = p.head_dim / 8, n = columns.block (place, lane % 4, end);
+
+  if (bh >= p.batch * p.heads || row - lane / 4 >= p.seq)
+    return;
+
+  const float4 *from = reinterpret_cast<const float4 *> (
+                           p.dq_acc + (int64_t) (slice / 4) * 64 * D)
+                       + slice % 4 * 32 + lane;
+  T *to = head_base<T> (p.dq, bh, p.heads) + row * p.dq.seq_stride + n * 8;
+  float4 x[DQ_BLOCKS];
+
+#pragma unroll
+  for (int i = 0; i < DQ_BLOCKS; i++)
+    {
+      const int m = columns.block (place, i, end);
+
+      x[i] = m < end ? __ldcs (from + m * WARPGROUP) : make_float4 (0, 0, 0, 0);
+    }
+  if (place < columns.turning)
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      if (2 * place + i < columns.half)
+        turn_blocks (x[i], x[i + 2], p, row,
+                     (2 * place + i) * 8 + lane % 4 * 2);
+  store_blocks<T> (x, p, to, p.seq - row, n < end, lane);
 }
 
 template <class T, int D>
 cudaError_t
 launch_convert_dq_blocks (const Params &p, cudaStream_t stream)
 {
-  const int64_t pairs = (int64_t) p.batch * p.heads * p.padded_seq / 2;
-  const int64_t threads = pairs * (D / 8 - p.half / 8);
-  const auto kernel =
-      p.half > 0 ? turn_dq_blocks<T, D> : convert_dq_blocks<T, D>;
+  const int64_t slices = (int64_t) p.batch * p.heads * (p.padded_seq / 16);
+  const int64_t warps = slices * DqColumns (p).places;
 
-  kernel<<<(unsigned) ((threads + 255) / 256), 256, 0, stream>>> (p);
+  convert_dq_blocks<T, D><<<(unsigned) ((warps + 7) / 8), 256, 0, stream>>> (p);
   return cudaGetLastError ();
 }
 

@@ -36,12 +36,12 @@ split_rows_producer (const HopperSplitParams &h, SplitRowsShared<D> &s)
   QueuePlace place;
   int index = blockIdx.x, rows_parity = 1, v_parity = 1;
 
-  while (index < h.tiles)
+  while (index < h.work.tiles ())
     {
-      const SplitTile t = SplitTile::at (h, index);
+      const SplitTile t = h.work.at (index);
       const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
       const int key_head = head / h.p.shared;
-      const int row0 = (h.per_head - 1 - t.place) * M;
+      const int row0 = (h.work.per_head - 1 - t.place) * M;
       const int first = first_column (h.p, row0) / N;
       const int columns = end_column (h.p, row0 + M - 1);
 
@@ -240,7 +240,7 @@ template <class T, int D, bool DROP> struct SplitRows
   __device__ __forceinline__ void
   tile (const SplitTile &t)
   {
-    const int row0 = (h.per_head - 1 - t.place) * M;
+    const int row0 = (h.work.per_head - 1 - t.place) * M;
     const int first = first_column (h.p, row0) / N;
     const int columns = end_column (h.p, row0 + M - 1);
     /* blocks from `least` on and below `whole` need no mask */
@@ -282,9 +282,9 @@ template <class T, int D, bool DROP> struct SplitRows
   {
     int index = blockIdx.x;
 
-    while (index < h.tiles)
+    while (index < h.work.tiles ())
       {
-        tile (SplitTile::at (h, index));
+        tile (h.work.at (index));
         index = place.next_for_warp (s.queue, lane);
       }
   }

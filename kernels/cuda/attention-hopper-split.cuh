@@ -36,11 +36,8 @@ split_params (HopperSplitParams *h,
   cudaError_t status;
 
   h->p = p;
-  h->per_head = (p.seq + per_tile - 1) / per_tile;
-  h->tiles = h->per_head * p.batch * heads;
-  h->heads = heads;
-  h->group = heads_in_work (p, p.batch * heads, SPLIT_L2_SHARE / head_bytes,
-                            h->per_head);
+  h->work = head_groups (p, p.batch * heads, (p.seq + per_tile - 1) / per_tile,
+                         SPLIT_L2_SHARE / head_bytes);
   status = make_map<D> (&h->q, p, p.q, p.heads, rows, bf16, !ragged<D> (p));
   if (status == cudaSuccess)
     status =
@@ -67,7 +64,7 @@ launch_hopper_split (const Params &p, cudaStream_t stream)
   cudaError_t status;
 
   static_assert (COLUMNS_SHARED <= 232448 && ROWS_SHARED <= 232448);
-  status = launch_row_sums<T, D, false> (p, stream);
+  status = launch_row_sums<T, D, Zeroed::NOTHING> (p, stream);
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute (columns,
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -80,14 +77,15 @@ launch_hopper_split (const Params &p, cudaStream_t stream)
     status = split_params<D> (&h, p, p.groups, 64, 64, 64, BF16);
   if (status != cudaSuccess)
     return status;
-  columns<<<min (h.tiles, p.sm_count), SPLIT_THREADS, COLUMNS_SHARED,
+  columns<<<min (h.work.tiles (), p.sm_count), SPLIT_THREADS, COLUMNS_SHARED,
             stream>>> (h);
   status = cudaGetLastError ();
   if (status == cudaSuccess)
     status = split_params<D> (&h, p, p.heads, 128, 64, 128, BF16);
   if (status != cudaSuccess)
     return status;
-  rows<<<min (h.tiles, p.sm_count), SPLIT_THREADS, ROWS_SHARED, stream>>> (h);
+  rows<<<min (h.work.tiles (), p.sm_count), SPLIT_THREADS, ROWS_SHARED,
+         stream>>> (h);
   return cudaGetLastError ();
 }
 

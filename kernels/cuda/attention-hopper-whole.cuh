@@ -494,7 +494,7 @@ launch_hopper_whole (const Params &p, cudaStream_t stream)
   if (status == cudaSuccess)
     status = make_map<D> (&h.dv, p, p.dv, p.heads, SIDE_ROWS, BF16, false);
   if (status == cudaSuccess)
-    status = launch_row_sums<T, D, false> (p, stream);
+    status = launch_row_sums<T, D, Zeroed::NOTHING> (p, stream);
   if (status != cudaSuccess)
     return status;
   switch (2 * blocks + tail)

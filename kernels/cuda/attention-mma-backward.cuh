@@ -655,6 +655,7 @@ cudaError_t
 launch_backward_shape (const Params &p, cudaStream_t stream)
 {
   constexpr int SHARED = BackwardTiles<T, D, Shape>::SHARED;
+  constexpr Zeroed ZEROED = Shape::WHOLE ? Zeroed::NOTHING : Zeroed::SUMS;
   auto kernel = portable_backward<T, D, Shape, false>;
   unsigned blocks =
       (unsigned) p.batch * p.groups * ((p.seq + Shape::N - 1) / Shape::N);
@@ -671,7 +672,7 @@ launch_backward_shape (const Params &p, cudaStream_t stream)
 
   if (status != cudaSuccess)
     return status;
-  status = launch_row_sums<T, D, !Shape::WHOLE> (p, stream);
+  status = launch_row_sums<T, D, ZEROED> (p, stream);
   if (status != cudaSuccess)
     return status;
   kernel<<<blocks, Shape::WARPS * 32, SHARED, stream>>> (p);

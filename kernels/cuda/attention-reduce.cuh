@@ -24,19 +24,25 @@ add2 (float *to, float x, float y)
 #endif
 }
 
-/* Blocks are started in the order of their index, and a block only waits for
- * blocks of lower index, so that some block can always go on. */
-__device__ __forceinline__ void
-poll (int *semaphore, int turn)
+__device__ __forceinline__ int
+look (const int *semaphore)
 {
   int seen;
 
-  do
-    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];\n"
-                 : "=r"(seen)
-                 : "l"(semaphore)
-                 : "memory");
-  while (seen != turn);
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];\n"
+               : "=r"(seen)
+               : "l"(semaphore)
+               : "memory");
+  return seen;
+}
+
+/* Blocks are started in the order of their index, and a block only waits for
+ * blocks of lower index, so that some block can always go on. */
+__device__ __forceinline__ void
+poll (const int *semaphore, int turn)
+{
+  while (look (semaphore) != turn)
+    ;
 }
 
 __device__ __forceinline__ void
@@ -86,21 +92,29 @@ load16 (float (&x)[16 / sizeof (T)], const T *from)
       }
 }
 
-/* One row of one head takes LANES lanes.  Where SUM,
- * also zeroes what the backward kernel adds to. */
-template <class T, int D, int LANES, bool SUM>
+/* What a backward kernel needs to be zero before it. */
+enum class Zeroed
+{
+  NOTHING,
+  TURNS, /* semaphores */
+  SUMS,  /* and what is added to */
+};
+
+/* One row of one head takes LANES lanes. */
+template <class T, int D, int LANES, Zeroed ZEROED>
 __global__ void __launch_bounds__ (256)
     row_sums (const __grid_constant__ Params p)
 {
-  constexpr int PER = 16 / sizeof (T);
-  const int64_t index = ((int64_t) blockIdx.x * 256 + threadIdx.x) / LANES;
-  const int lane = threadIdx.x % LANES;
-  const int64_t rows = (int64_t) p.batch * p.heads * p.padded_seq;
-  const int bh = (int) (index / p.padded_seq);
-  const int row = (int) (index % p.padded_seq);
+  constexpr int PER = 16 / sizeof (T), ROWS = 256 / LANES;
+  static_assert (ROW_PAD % ROWS == 0, "a block has rows of one head");
+  const unsigned blocks = (unsigned) p.padded_seq / ROWS;
+  const int bh = (int) (blockIdx.x / blocks), lane = threadIdx.x % LANES;
+  const int row =
+      (int) (blockIdx.x % blocks) * ROWS + (int) threadIdx.x / LANES;
+  const int64_t index = (int64_t) bh * p.padded_seq + row;
   float sum = 0;
 
-  if (index < rows && row < p.seq)
+  if (row < p.seq)
     {
       const T *o = head_base<T> (p.o, bh, p.heads) + row * p.o.seq_stride;
       const T *d = head_base<T> (p.dout, bh, p.heads) + row * p.dout.seq_stride;
@@ -119,12 +133,10 @@ __global__ void __launch_bounds__ (256)
 #pragma unroll
   for (int i = LANES / 2; i > 0; i /= 2)
     sum += __shfl_xor_sync (0xffffffffu, sum, i);
-  if (index >= rows)
-    return;
 
   float4 *acc = reinterpret_cast<float4 *> (p.dq_acc + index * D);
 
-  for (int c = lane; SUM && c < D / 4; c += LANES)
+  for (int c = lane; ZEROED == Zeroed::SUMS && c < D / 4; c += LANES)
     acc[c] = make_float4 (0, 0, 0, 0);
   if (lane == 0)
     {
@@ -134,7 +146,7 @@ __global__ void __launch_bounds__ (256)
           row < p.seq ? p.lse[(int64_t) bh * p.seq + row] * LOG2E : INFINITY;
       if (index == 0)
         p.queue[0] = p.queue[1] = 0;
-      if (SUM && row % 16 == 0)
+      if (ZEROED != Zeroed::NOTHING && row % 16 == 0)
         p.semaphore[index / 16] = 0;
     }
 }
@@ -180,15 +192,15 @@ __global__ void __launch_bounds__ (256)
       make_uint4 (out[0], out[1], out[2], out[3]);
 }
 
-template <class T, int D, bool SUM = true>
+template <class T, int D, Zeroed ZEROED>
 cudaError_t
 launch_row_sums (const Params &p, cudaStream_t stream)
 {
   constexpr int LANES = D * sizeof (T) <= 128 ? 8 : 16;
   int64_t rows = (int64_t) p.batch * p.heads * p.padded_seq;
 
-  row_sums<T, D, LANES, SUM>
-      <<<(unsigned) ((rows * LANES + 255) / 256), 256, 0, stream>>> (p);
+  row_sums<T, D, LANES, ZEROED>
+      <<<(unsigned) (rows * LANES / 256), 256, 0, stream>>> (p);
   return cudaGetLastError ();
 }
 

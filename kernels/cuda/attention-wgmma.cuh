@@ -334,7 +334,17 @@ store_box (const CUtensorMap *map,
                : "memory");
 }
 
-/* Adds contiguous floats, a multiple of 16 bytes, to global memory. */
+/* Writes contiguous floats, a multiple of 16 bytes, to global memory. */
+__device__ __forceinline__ void
+store_floats (float *to, const float *from, int bytes)
+{
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group"
+               " [%0], [%1], %2;\n" ::"l"(to),
+               "r"(shared_u32 (from)), "r"(bytes)
+               : "memory");
+}
+
+/* Adds them. */
 __device__ __forceinline__ void
 add_floats (float *to, const float *from, int bytes)
 {
