@@ -8,8 +8,8 @@
  * they do not, as qm_plan_is_alike() says, they are made for either), and
  * between numbers of GPUs in how many passes a step has.  So an answer depends
  * neither on what was asked before nor on which other architectures are
- * listed.  What several GPUs do
- * is timed by a plan with their exchange (engine/ways.h).
+ * listed.  What several GPUs do is timed by a plan with their exchange, of so
+ * many where that is no part of what two do (engine/ways.h).
  *
  * Ways are those of the search (engine/search.h): every GPU holds all of the
  * model, or n GPUs divide what ZeRO 1 to 3 and FSDP 2 and 3 divide, and what is
