@@ -76,7 +76,7 @@ static const Option known[] = {
     MODEL | PREDICT | SEARCH | RESULTS | SHARE | ELSEWHERE | LINKS,
     FIELD (model),
     "a model of the catalog, as pythia-1b; of search also several joined by "
-    "commas, or all" },
+    "commas, or all; predict takes all where none is named" },
   { "config", "FILE", QM_OPTION_TEXT,
     MODEL | PREDICT | CHECK | SEARCH | WORKER | ELSEWHERE, FIELD (config),
     "a config.json of Hugging Face" },
@@ -103,7 +103,8 @@ static const Option known[] = {
     FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
   { "device", "ID", QM_OPTION_TEXT,
-    MODEL | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK | LINKS | ACCEPT,
+    MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK | LINKS
+        | ACCEPT,
     FIELD (device),
     "cpu, cuda:0 (default: the first GPU, else cpu; of accept, all GPUs); with "
     "--gpus, and of accept, also several, joined by commas (default: the first "

@@ -62,9 +62,11 @@ void qm_places_free (QmPlaces *places);
 /* How a model is trained in a place. */
 typedef struct QmPlaceFound
 {
-  bool fits;         /* in some way; else only `smallest` is said */
-  uint64_t smallest; /* bytes of a GPU that the smallest way takes */
-  QmPlanOptions options;
+  bool fits; /* in some way; else only `smallest` and what takes it are said */
+  uint64_t smallest;        /* bytes of a GPU that the smallest way takes */
+  uint64_t smallest_host;   /* of a machine's host, those of the way that takes
+                               least of it and fits into the GPU; 0: none does */
+  QmPlanOptions options;    /* where nothing fits, of the smallest way */
   int64_t accumulation;     /* passes of each GPU in a step */
   QmWay way;                /* between several GPUs */
   bool links_measured;      /* what they take to exchange was */
