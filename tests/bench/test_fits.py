@@ -206,6 +206,16 @@ class Fits(unittest.TestCase):
                 self.assertEqual(one['fits'], fits)
         self.assertGreater(len(numbers), 1)
 
+    def test_least_of_the_host(self):
+        """Of ways that take different parts of it the one that takes least."""
+        place = '--gpu', 'a6000', '--level', 'engine', '--model', 'pythia-6.9b'
+        small, = predict(*place, '--host-memory', '8GiB')
+        least = small['smallest_host_bytes']
+        for bytes_, fits in ((least, True), (least - 2**20, False)):
+            one, = predict(*place, '--host-memory', bytes_)
+            self.assertEqual(one['fits'], fits)
+        self.assertEqual(one['smallest_host_bytes'], least)
+
     def test_too_large_for_the_gpu(self):
         """The smallest way is said, and takes what plan says of it."""
         place = ('--gpu', 'rtx4090', '--level', 'engine', '--micro-batch', 16,
