@@ -324,10 +324,10 @@ add_word (char *line, size_t size, const char *option, const char *word)
 
 /* Adds what names the model: files, or its id. */
 static bool
-add_model (const QmBenchModel *model,
-           const QmBenchOptions *options,
-           char *line,
-           size_t size)
+add_model_words (const QmBenchModel *model,
+                 const QmBenchOptions *options,
+                 char *line,
+                 size_t size)
 {
   if (options->config == NULL)
     return add_word (line, size, "--model", model->name)
@@ -356,7 +356,7 @@ qm_bench_format_export (const QmBenchModel *model,
   snprintf (line, size, "qm-bench export");
   snprintf (number, sizeof number, "%lld", (long long) way->micro_batch);
   qm_methods_format (way->methods, methods, sizeof methods);
-  fine = add_model (model, options, line, size)
+  fine = add_model_words (model, options, line, size)
          && add_word (line, size, "--micro-batch", number);
   if (fine && way->methods != QM_METHOD_ALL)
     fine = add_word (line, size, "--settings", methods);

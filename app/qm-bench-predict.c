@@ -175,7 +175,7 @@ read_names (const char *name, QmBenchQuestion *question, QmError *error)
 /* The type of the device at hand, with what can be used of its memory and of
  * the host's. */
 static QmStatus
-read_device (const char *id, QmBenchQuestion *question, QmError *error)
+read_own_device (const char *id, QmBenchQuestion *question, QmError *error)
 {
   QmDeviceInfo info;
   const QmGpu *gpu;
@@ -216,7 +216,7 @@ read_gpus (const char *names,
   if (question->asked == NULL)
     return qm_error_no_memory (error);
   if (names == NULL)
-    status = read_device (device, question, error);
+    status = read_own_device (device, question, error);
   else if (strcmp (names, "all") == 0)
     memset (question->asked, true, question->n_gpus);
   else
@@ -286,8 +286,9 @@ qm_bench_read_residuals (QmBenchQuestion *question, QmError *error)
   return status;
 }
 
-uint64_t
-qm_bench_memory_there (const QmBenchQuestion *question, const QmGpu *gpu)
+/* Bytes of such a GPU that can be used. */
+static uint64_t
+memory_there (const QmBenchQuestion *question, const QmGpu *gpu)
 {
   return question->bytes > 0 ? question->bytes : qm_bench_gpu_memory (gpu);
 }
@@ -301,8 +302,7 @@ asks_other (const QmBenchQuestion *question, const QmGpu *gpu, int gpus)
 
   return question->free != NULL
          && (qm_places_find (question->free, gpu, gpus, question->link,
-                             qm_bench_memory_there (question, gpu), &found,
-                             NULL)
+                             memory_there (question, gpu), &found, NULL)
                  != QM_OK
              || !found.fits
              || (question->ways == NULL
@@ -513,7 +513,7 @@ predict_place (const QmBenchQuestion *question,
                QmError *error)
 {
   const char *level = question->options.level->name;
-  uint64_t bytes = qm_bench_memory_there (question, gpu);
+  uint64_t bytes = memory_there (question, gpu);
   bool one = !question->all && question->n_asked == 1 && question->n_counts == 1
              && question->n_levels == 1;
   QmResidual residual = find_residual (question, gpu, gpus);
@@ -584,7 +584,7 @@ predict_ways (const QmBenchQuestion *question,
     .residual = &residual,
     .options = question->asked_with,
     .gpu = gpu,
-    .bytes = qm_bench_memory_there (question, gpu),
+    .bytes = memory_there (question, gpu),
     .gpus = gpus * machines,
     .places = &question->options,
     .between = question->between,

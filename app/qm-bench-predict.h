@@ -44,10 +44,6 @@ typedef struct QmBenchQuestion
   QmPlaces *free; /* with the fastest settings; NULL: those are asked for */
 } QmBenchQuestion;
 
-/* Bytes of such a GPU that can be used. */
-uint64_t qm_bench_memory_there (const QmBenchQuestion *question,
-                                const QmGpu *gpu);
-
 /* Reads what rates and the user's results tell of the model in hand, in place
  * of what they told of the one before. */
 QmStatus qm_bench_read_residuals (QmBenchQuestion *question, QmError *error);
