@@ -41,8 +41,8 @@ static const struct
 } commands[] = {
   { "devices", "list what can be trained on, and how it is connected" },
   { "plan", "what a training needs of a GPU's memory, without a GPU" },
-  { "predict", "how long a training takes on a GPU that is not here; without a "
-               "model, which of all fit" },
+  { "predict",
+    "how long a training takes on a GPU that is not here, or what fits on it" },
   { "calibrate", "what the GPU at hand can do, which predict then takes" },
   { "run", "measure real training steps; how long the whole takes" },
   { "check", "loss and gradients of one pass on given weights and data" },
