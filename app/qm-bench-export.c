@@ -292,6 +292,84 @@ check_teacher (const QmModelConfig *config, QmError *error)
              : QM_OK;
 }
 
+/* What settings can say. */
+static QmStatus
+check_exportable (const QmBenchModel *model, QmError *error)
+{
+  QmStatus status = check_optimizer (&model->recipe, error);
+
+  if (status == QM_OK)
+    status = check_precision (&model->recipe, error);
+  return status == QM_OK ? check_teacher (&model->config, error) : status;
+}
+
+/* Adds to a command line; a word that a shell would read otherwise in quotes.
+ * False where there is no room. */
+static bool
+add_word (char *line, size_t size, const char *option, const char *word)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+  size_t at = strlen (line);
+  int written;
+
+  if (word[strspn (word, plain)] == '\0' && word[0] != '\0')
+    written = snprintf (line + at, size - at, " %s %s", option, word);
+  else if (strchr (word, '\'') == NULL)
+    written = snprintf (line + at, size - at, " %s '%s'", option, word);
+  else
+    return false;
+  return written > 0 && (size_t) written < size - at;
+}
+
+/* Adds what names the model: files, or its id. */
+static bool
+add_model_words (const QmBenchModel *model,
+                 const QmBenchOptions *options,
+                 char *line,
+                 size_t size)
+{
+  if (options->config == NULL)
+    return add_word (line, size, "--model", model->name)
+           && (options->recipe == NULL
+               || add_word (line, size, "--recipe", options->recipe));
+  return options->recipe != NULL
+         && add_word (line, size, "--config", options->config)
+         && add_word (line, size, "--recipe", options->recipe);
+}
+
+bool
+qm_bench_format_export (const QmBenchModel *model,
+                        const QmBenchOptions *options,
+                        const QmPlanOptions *way,
+                        char *line,
+                        size_t size)
+{
+  bool divides = way->sharding != QM_SHARDING_NONE, fine;
+  char number[32], methods[64];
+
+  if (check_exportable (model, &(QmError){ 0 }) != QM_OK
+      || way->micro_batch * (way->ranks > 1 ? way->ranks : 1)
+             > model->recipe.batch_size
+      || (divides && !way->offload && way->ranks < 2))
+    return false;
+  snprintf (line, size, "qm-bench export");
+  snprintf (number, sizeof number, "%lld", (long long) way->micro_batch);
+  qm_methods_format (way->methods, methods, sizeof methods);
+  fine = add_model_words (model, options, line, size)
+         && add_word (line, size, "--micro-batch", number);
+  if (fine && way->methods != QM_METHOD_ALL)
+    fine = add_word (line, size, "--settings", methods);
+  if (fine && way->checkpoint)
+    fine = strlen (line) + sizeof " --checkpoint" <= size
+           && strcat (line, " --checkpoint") != NULL;
+  if (fine && divides)
+    fine = add_word (line, size, way->offload ? "--offload" : "--sharding",
+                     qm_sharding_name (way->sharding));
+  snprintf (number, sizeof number, "%d", way->ranks);
+  return fine && (way->ranks < 2 || add_word (line, size, "--gpus", number));
+}
+
 static QmStatus
 run_export (Export *export, const char *format, QmError *error)
 {
@@ -302,11 +380,7 @@ run_export (Export *export, const char *format, QmError *error)
   status = export->options->result != NULL ? read_result (export, error)
                                            : read_options (export, error);
   if (status == QM_OK)
-    status = check_optimizer (&export->model.recipe, error);
-  if (status == QM_OK)
-    status = check_precision (&export->model.recipe, error);
-  if (status == QM_OK)
-    status = check_teacher (&export->model.config, error);
+    status = check_exportable (&export->model, error);
   if (status == QM_OK)
     status = find_accumulation (export, error);
   if (status != QM_OK)

@@ -41,7 +41,8 @@ static const struct
 } commands[] = {
   { "devices", "list what can be trained on, and how it is connected" },
   { "plan", "what a training needs of a GPU's memory, without a GPU" },
-  { "predict", "how long a training takes on a GPU that is not here" },
+  { "predict",
+    "how long a training takes on a GPU that is not here, or what fits on it" },
   { "calibrate", "what the GPU at hand can do, which predict then takes" },
   { "run", "measure real training steps; how long the whole takes" },
   { "check", "loss and gradients of one pass on given weights and data" },
@@ -76,7 +77,7 @@ static const Option known[] = {
     MODEL | PREDICT | SEARCH | RESULTS | SHARE | ELSEWHERE | LINKS,
     FIELD (model),
     "a model of the catalog, as pythia-1b; of search also several joined by "
-    "commas, or all" },
+    "commas, or all; predict takes all where none is named" },
   { "config", "FILE", QM_OPTION_TEXT,
     MODEL | PREDICT | CHECK | SEARCH | WORKER | ELSEWHERE, FIELD (config),
     "a config.json of Hugging Face" },
@@ -103,7 +104,8 @@ static const Option known[] = {
     FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
   { "device", "ID", QM_OPTION_TEXT,
-    MODEL | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK | LINKS | ACCEPT,
+    MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK | LINKS
+        | ACCEPT,
     FIELD (device),
     "cpu, cuda:0 (default: the first GPU, else cpu; of accept, all GPUs); with "
     "--gpus, and of accept, also several, joined by commas (default: the first "

@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+bool
+qm_bench_trains_framework (const QmLevel *level)
+{
+  return !level->own && strcmp (level->name, "cuda") != 0;
+}
+
 static int
 machines_of (const QmBenchPlace *place)
 {
@@ -166,6 +172,91 @@ samples_of (const QmBenchPlace *place)
   return place->found->options.micro_batch * place->gpus * machines_of (place);
 }
 
+/* What other ways to train in the place or nearly there are, or null. */
+static json_t *
+change_json (const QmBenchPlace *place)
+{
+  const QmBenchChange *change = place->change;
+  QmRecipe recipe = place->model->recipe;
+  json_t *object;
+
+  if (change == NULL)
+    return json_null ();
+  if (change->fp16)
+    recipe.precision = QM_PRECISION_FP16;
+  object = qm_bench_json_setting (&change->found.options, &recipe);
+  json_object_set_new (object, "gpus",
+                       json_integer (change->gpus * machines_of (place)));
+  json_object_set_new (object, "fits", json_boolean (change->found.fits));
+  if (!change->found.fits)
+    {
+      json_object_set_new (object, "smallest_bytes",
+                           json_integer ((json_int_t) change->found.smallest));
+      return object;
+    }
+  json_object_update_new (object, other_links_json (&change->found));
+  json_object_set_new (object, "memory_bytes",
+                       qm_bench_json_memory (&change->found.memory));
+  json_object_set_new (object, "host_bytes",
+                       json_integer ((json_int_t) change->found.host_bytes));
+  return object;
+}
+
+/* What the user measured there, or null. */
+static json_t *
+own_json (const QmBenchPlace *place)
+{
+  const QmResult *own = place->own;
+  json_t *object;
+
+  if (own == NULL)
+    return json_null ();
+  object = json_object ();
+  json_object_set_new (object, "level", json_string (place->own_level));
+  json_object_set_new (object, "settings", json_string (own->settings));
+  json_object_set_new (object, "micro_batch", json_integer (own->micro_batch));
+  json_object_set_new (object, "checkpointing",
+                       json_boolean (own->checkpointing));
+  json_object_set_new (object, "sharding", json_string (own->sharding));
+  json_object_set_new (object, "offloading", json_boolean (own->offloading));
+  qm_bench_json_number (object, "days", own->days);
+  json_object_set_new (object, "line", json_integer (own->line));
+  return object;
+}
+
+/* What is said of a place where all models are looked at. */
+static void
+add_entry (json_t *object, const QmBenchPlace *place)
+{
+  json_object_set_new (object, "group",
+                       json_string (qm_model_group_name (place->entry->group)));
+  json_object_set_new (object, "available_bytes",
+                       json_integer ((json_int_t) place->bytes));
+  json_object_set_new (object, "plain_bytes",
+                       place->plain > 0
+                           ? json_integer ((json_int_t) place->plain)
+                           : json_null ());
+  json_object_set_new (object, "change", change_json (place));
+  json_object_set_new (object, "measured", own_json (place));
+}
+
+/* What the smallest way is and takes. */
+static void
+add_smallest (json_t *object, const QmBenchPlace *place)
+{
+  const QmPlaceFound *found = place->found;
+
+  json_object_set_new (object, "smallest_bytes",
+                       json_integer ((json_int_t) found->smallest));
+  json_object_set_new (object, "smallest_host_bytes",
+                       found->smallest_host > 0
+                           ? json_integer ((json_int_t) found->smallest_host)
+                           : json_null ());
+  if (found->smallest > 0)
+    json_object_update_new (
+        object, qm_bench_json_setting (&found->options, &place->model->recipe));
+}
+
 static void
 add_found (json_t *object, const QmBenchPlace *place)
 {
@@ -193,6 +284,9 @@ add_found (json_t *object, const QmBenchPlace *place)
   json_object_set_new (object, "host_bytes",
                        json_integer ((json_int_t) found->host_bytes));
   add_predicted_times (object, &found->prediction);
+  json_object_set_new (object, "export",
+                       place->command != NULL ? json_string (place->command)
+                                              : json_null ());
 }
 
 void
@@ -215,8 +309,9 @@ qm_bench_print_place_json (const QmBenchPlace *place)
   if (place->problem == NULL && place->found->fits)
     add_found (object, place);
   else if (place->problem == NULL)
-    json_object_set_new (object, "smallest_bytes",
-                         json_integer ((json_int_t) place->found->smallest));
+    add_smallest (object, place);
+  if (place->entry != NULL)
+    add_entry (object, place);
   qm_bench_print_json (object);
 }
 
@@ -310,6 +405,8 @@ qm_bench_print_place_text (const QmBenchPlace *place)
                     place->gpus > 1 ? link_text (found) : "through the network",
                     machines_of (place) > 1 ? "; between machines: " : "",
                     machines_of (place) > 1 ? place->between : "");
+  if (place->command != NULL)
+    qm_bench_print ("  settings: %s", place->command);
   if (place->bridged != NULL)
     qm_bench_print ("  with NVLink bridges between the cards: %s",
                     format_days (&place->bridged->prediction, 1, days));

@@ -231,9 +231,9 @@ predict_way (const QmBenchWays *ways,
     .host_bytes = ways->host_bytes / (uint64_t) (ways->gpus / machines),
     .loss_rows = qm_level_loss_rows (ways->level->name)
   };
-  QmStatus status = qm_way_find (&ways->model->config, &ways->model->recipe,
-                                 &options, qm_bench_gpu_memory (ways->gpu),
-                                 exchange, ways->level, &line->found, error);
+  QmStatus status =
+      qm_way_find (&ways->model->config, &ways->model->recipe, &options,
+                   ways->bytes, exchange, ways->level, &line->found, error);
 
   if (status == QM_OK && line->found.fits)
     {
@@ -266,6 +266,26 @@ refuse_unplanned (const QmBenchWays *ways, QmError *error)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          QM_PREDICT_NO_FP8);
   return QM_OK;
+}
+
+/* The command that exports settings for the fastest of them. */
+static void
+print_command (const QmBenchWays *ways, const Line *line)
+{
+  const QmPlanOptions way = { .methods = line->config.methods,
+                              .checkpoint = line->config.checkpoint,
+                              .sharding = line->config.sharding,
+                              .offload = line->config.offload,
+                              .micro_batch = line->found.micro_batch,
+                              .ranks = ways->gpus };
+  char command[QM_BENCH_LINE_BYTES];
+
+  if (!line->impossible && line->found.fits && ways->places->machines < 2
+      && qm_bench_trains_framework (ways->level)
+      && qm_bench_format_export (ways->model, ways->options, &way, command,
+                                 sizeof command))
+    qm_bench_print ("settings%s: %s", ways->n > 1 ? " for the first" : "",
+                    command);
 }
 
 QmStatus
@@ -318,5 +338,7 @@ qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
       print_line_json (ways, &exchange, &lines[i]);
     else
       print_line (ways, &lines[i]);
+  if (!ways->json)
+    print_command (ways, &lines[0]);
   return QM_OK;
 }

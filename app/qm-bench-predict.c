@@ -3,14 +3,12 @@
 /* qm-bench predict: in one place or in many, a GPU of the catalog and a number
  * of them each; with --rates, where rates are from. */
 
-#include "app/qm-bench.h"
+#include "app/qm-bench-predict.h"
 
 #include "app/qm-bench-nodes.h"
-#include "app/qm-bench-probes.h"
 #include "app/qm-bench-ways.h"
 #include "data/architecture.h"
 #include "data/datadir.h"
-#include "engine/places.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -18,36 +16,8 @@
 #include <string.h>
 
 #define DEFAULT_LEVEL "tuned"
-#define LEVELS        8
 
 #define MOST_MACHINES 4096
-
-/* What is asked. */
-typedef struct Question
-{
-  bool json;
-  QmBenchModel model;
-  QmCatalog *catalog;
-  const QmGpu *gpus; /* of the catalog */
-  size_t n_gpus;
-  bool *asked; /* which of them */
-  size_t n_asked;
-  int counts[QM_OPTION_NUMBERS]; /* ascending */
-  int n_counts;
-  QmInterconnect link;
-  QmCalibration calibration;
-  QmBenchProbes probes;          /* that it points to */
-  const QmLevel *levels[LEVELS]; /* of it, in the order that was asked */
-  size_t n_levels;
-  QmPlacesOptions options;
-  QmResiduals *residuals;       /* of rates */
-  char key[QM_MODEL_KEY_BYTES]; /* of the model among them */
-  const QmBenchOptions *ways;   /* NULL: none are named */
-  QmLinkTimes links;            /* of --links; of no ranks without it */
-  QmNetwork network;            /* that it was measured with */
-  const char *between;          /* machines, of which options has how many */
-  QmPlaces *free; /* with the fastest settings; NULL: those are asked for */
-} Question;
 
 static QmStatus
 refuse_level (const QmCalibration *calibration,
@@ -65,7 +35,7 @@ refuse_level (const QmCalibration *calibration,
 
 /* The levels between the commas, each once. */
 static QmStatus
-read_levels (const char *name, Question *question, QmError *error)
+read_levels (const char *name, QmBenchQuestion *question, QmError *error)
 {
   for (;;)
     {
@@ -81,7 +51,7 @@ read_levels (const char *name, Question *question, QmError *error)
         return refuse_level (&question->calibration, one, error);
       while (i < question->n_levels && question->levels[i] != level)
         i++;
-      if (i == question->n_levels && i < LEVELS)
+      if (i == question->n_levels && i < QM_BENCH_LEVELS)
         question->levels[question->n_levels++] = level;
       if (name[length] == '\0')
         return QM_OK;
@@ -91,7 +61,7 @@ read_levels (const char *name, Question *question, QmError *error)
 
 /* Those of `name`; NULL: none. */
 static QmStatus
-read_level (const char *name, Question *question, QmError *error)
+read_level (const char *name, QmBenchQuestion *question, QmError *error)
 {
   char folder[PATH_MAX], path[PATH_MAX + 32];
   QmStatus status;
@@ -116,7 +86,9 @@ read_link (const QmBenchOptions *options)
 
 /* "hdr", or "8xhdr" where each machine has 8 adapters. */
 static QmStatus
-read_network (const QmBenchOptions *options, Question *question, QmError *error)
+read_network (const QmBenchOptions *options,
+              QmBenchQuestion *question,
+              QmError *error)
 {
   QmPlacesOptions *places = &question->options;
   const char *name = options->between;
@@ -158,7 +130,7 @@ compare_counts (const void *a, const void *b)
 }
 
 static void
-read_counts (const QmBenchOptions *options, Question *question)
+read_counts (const QmBenchOptions *options, QmBenchQuestion *question)
 {
   question->counts[0] = 1;
   question->n_counts = options->gpu_counts.n > 0 ? 0 : 1;
@@ -178,7 +150,7 @@ read_counts (const QmBenchOptions *options, Question *question)
 
 /* The GPUs between the commas. */
 static QmStatus
-read_names (const char *name, Question *question, QmError *error)
+read_names (const char *name, QmBenchQuestion *question, QmError *error)
 {
   QmStatus status = QM_OK;
 
@@ -200,8 +172,41 @@ read_names (const char *name, Question *question, QmError *error)
   return status;
 }
 
+/* The type of the device at hand, with what can be used of its memory and of
+ * the host's. */
 static QmStatus
-read_gpus (const char *names, Question *question, QmError *error)
+read_own_device (const char *id, QmBenchQuestion *question, QmError *error)
+{
+  QmDeviceInfo info;
+  const QmGpu *gpu;
+  char one[32];
+  QmStatus status;
+
+  snprintf (one, sizeof one, "%.*s", (int) strcspn (id, ","), id);
+  status = qm_device_describe (one, &info, error);
+  if (status != QM_OK)
+    return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                         "there is no device '%.32s' here; --gpu predicts for "
+                         "one that is not",
+                         one);
+  gpu = qm_bench_find_gpu (question->catalog, &info);
+  if (gpu == NULL)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "times are predicted for GPUs of the catalog, and %s, "
+                         "%.100s, is none; --gpu names one",
+                         info.id, info.name);
+  question->asked[gpu - question->gpus] = true;
+  question->bytes = qm_bench_usable_memory (&info);
+  question->options.host_bytes = qm_bench_usable_host ();
+  return QM_OK;
+}
+
+/* Those that are named, or with `device` the type of that. */
+static QmStatus
+read_gpus (const char *names,
+           const char *device,
+           QmBenchQuestion *question,
+           QmError *error)
 {
   QmStatus status = qm_bench_load_catalog (&question->catalog, error);
   if (status != QM_OK)
@@ -210,7 +215,9 @@ read_gpus (const char *names, Question *question, QmError *error)
   question->asked = calloc (question->n_gpus + 1, sizeof *question->asked);
   if (question->asked == NULL)
     return qm_error_no_memory (error);
-  if (strcmp (names, "all") == 0)
+  if (names == NULL)
+    status = read_own_device (device, question, error);
+  else if (strcmp (names, "all") == 0)
     memset (question->asked, true, question->n_gpus);
   else
     status = read_names (names, question, error);
@@ -220,10 +227,12 @@ read_gpus (const char *names, Question *question, QmError *error)
 }
 
 static QmStatus
-read_limits (const QmBenchOptions *options, Question *question, QmError *error)
+read_limits (const QmBenchOptions *options,
+             QmBenchQuestion *question,
+             QmError *error)
 {
   QmPlacesOptions *limits = &question->options;
-  int64_t batch = question->model.recipe.batch_size;
+  int64_t batch = question->all ? INT64_MAX : question->model.recipe.batch_size;
 
   limits->checkpoint = options->checkpoint;
   if (options->micro_batch != NULL && strcmp (options->micro_batch, "auto") != 0
@@ -231,8 +240,10 @@ read_limits (const QmBenchOptions *options, Question *question, QmError *error)
                                 &limits->micro_batch)
           || limits->micro_batch < 1 || limits->micro_batch > batch))
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                         "--micro-batch is auto or a number up to %lld, the "
-                         "samples of a step",
+                         question->all
+                             ? "--micro-batch is auto or a number from 1 on"
+                             : "--micro-batch is auto or a number up to %lld, "
+                               "the samples of a step",
                          (long long) batch);
   return options->host_memory != NULL
              ? qm_bench_read_size (options->host_memory, &limits->host_bytes,
@@ -241,7 +252,7 @@ read_limits (const QmBenchOptions *options, Question *question, QmError *error)
 }
 
 static QmStatus
-load_residuals (Question *question, QmError *error)
+load_residuals (QmBenchQuestion *question, QmError *error)
 {
   char folder[PATH_MAX], path[PATH_MAX + 32];
 
@@ -250,34 +261,48 @@ load_residuals (Question *question, QmError *error)
   return qm_residuals_load (path, &question->residuals, error);
 }
 
-static QmStatus
-read_residuals (Question *question, QmError *error)
+QmStatus
+qm_bench_read_residuals (QmBenchQuestion *question, QmError *error)
 {
   QmError notice = { 0 };
-  QmStatus status = load_residuals (question, error);
+  QmStatus status;
+
+  qm_residuals_free (question->residuals);
+  question->residuals = NULL;
+  status = load_residuals (question, error);
 
   qm_residual_key (&question->model.config, &question->model.recipe,
                    question->key);
   /* A file of results that is broken is no reason to predict nothing. */
-  if (status == QM_OK
+  if (status == QM_OK && !question->own_is_wrong
       && qm_bench_add_own (&question->model, question->catalog,
                            &question->calibration, question->residuals, &notice)
              != QM_OK)
-    fprintf (stderr, "qm-bench: %s:%d: %s: own results are left out\n",
-             notice.file, notice.line, notice.message);
+    {
+      question->own_is_wrong = true;
+      fprintf (stderr, "qm-bench: %s:%d: %s: own results are left out\n",
+               notice.file, notice.line, notice.message);
+    }
   return status;
+}
+
+/* Bytes of such a GPU that can be used. */
+static uint64_t
+memory_there (const QmBenchQuestion *question, const QmGpu *gpu)
+{
+  return question->bytes > 0 ? question->bytes : qm_bench_gpu_memory (gpu);
 }
 
 /* Whether settings are asked for that are not the fastest there. */
 static bool
-asks_other (const Question *question, const QmGpu *gpu, int gpus)
+asks_other (const QmBenchQuestion *question, const QmGpu *gpu, int gpus)
 {
   const QmPlacesOptions *asked = &question->options;
   QmPlaceFound found = { 0 };
 
   return question->free != NULL
          && (qm_places_find (question->free, gpu, gpus, question->link,
-                             qm_bench_gpu_memory (gpu), &found, NULL)
+                             memory_there (question, gpu), &found, NULL)
                  != QM_OK
              || !found.fits
              || (question->ways == NULL
@@ -288,7 +313,7 @@ asks_other (const Question *question, const QmGpu *gpu, int gpus)
 
 /* What is known of the model at the level in hand, on so many GPUs. */
 static QmResidual
-find_residual (const Question *question, const QmGpu *gpu, int gpus)
+find_residual (const QmBenchQuestion *question, const QmGpu *gpu, int gpus)
 {
   int machines = question->options.machines;
 
@@ -301,7 +326,7 @@ find_residual (const Question *question, const QmGpu *gpu, int gpus)
 /* Of several machines they are those that --nodes means. */
 static QmStatus
 read_measured_links (const QmBenchOptions *options,
-                     Question *question,
+                     QmBenchQuestion *question,
                      QmError *error)
 {
   QmPlacesOptions *places = &question->options;
@@ -328,15 +353,43 @@ read_measured_links (const QmBenchOptions *options,
   return QM_OK;
 }
 
+/* Whether all models of the catalog are meant: none is named. */
+static bool
+means_all (const QmBenchOptions *options)
+{
+  return options->model != NULL
+             ? strcmp (options->model, "all") == 0 && options->config == NULL
+             : options->config == NULL;
+}
+
+static QmStatus
+read_models (const QmBenchOptions *options,
+             QmBenchQuestion *question,
+             QmError *error)
+{
+  question->all = means_all (options);
+  if (!question->all)
+    return qm_bench_load_model (options, true, &question->model, error);
+  if (!qm_bench_names_ways (options) && options->recipe == NULL)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                       "%s of one model: --model has to say of which",
+                       options->recipe != NULL ? "--recipe is"
+                                               : "--sharding, --offload, "
+                                                 "--methods and --links are");
+}
+
 static QmStatus
 read_question (const QmBenchOptions *options,
-               Question *question,
+               QmBenchQuestion *question,
                QmError *error)
 {
-  QmStatus status = options->gpu != NULL
-                        ? read_gpus (options->gpu, question, error)
-                        : qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                                        "--gpu has to say on which GPU");
+  QmStatus status =
+      (options->gpu != NULL) != (options->device != NULL)
+          ? read_gpus (options->gpu, options->device, question, error)
+          : qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                          "--gpu has to say on which GPU, or "
+                          "--device on which of this machine");
 
   question->link = read_link (options);
   read_counts (options, question);
@@ -351,14 +404,15 @@ read_question (const QmBenchOptions *options,
         qm_bench_read_probes (question->catalog, options->speeds,
                               &question->probes, &question->calibration, error);
   if (status == QM_OK)
-    status = qm_bench_load_model (options, true, &question->model, error);
-  if (status == QM_OK)
-    status = read_residuals (question, error);
+    status = read_models (options, question, error);
+  if (status == QM_OK && !question->all)
+    status = qm_bench_read_residuals (question, error);
   if (status == QM_OK)
     status = read_limits (options, question, error);
   question->ways = qm_bench_names_ways (options) ? options : NULL;
   if (status == QM_OK && options->links != NULL)
     status = read_measured_links (options, question, error);
+  question->asked_with = options;
   question->options.config = &question->model.config;
   question->options.recipe = &question->model.recipe;
   question->options.calibration = &question->calibration;
@@ -366,7 +420,7 @@ read_question (const QmBenchOptions *options,
 }
 
 static void
-clear_question (Question *question)
+clear_question (QmBenchQuestion *question)
 {
   qm_bench_clear_model (&question->model);
   qm_bench_clear_probes (&question->probes);
@@ -377,7 +431,7 @@ clear_question (Question *question)
 
 /* That no way fits, for who asked for one place alone. */
 static QmStatus
-report_shortage (const Question *question,
+report_shortage (const QmBenchQuestion *question,
                  const QmPlaceFound *found,
                  uint64_t bytes,
                  QmError *error)
@@ -387,8 +441,9 @@ report_shortage (const Question *question,
 
   if (found->smallest <= bytes)
     return qm_error_set (error, QM_STATUS_DEVICE_FULL, "", 0, 0,
-                         "offloading needs more of the host's memory than "
-                         "%.1f GiB",
+                         "offloading needs at least %.1f GiB of the host's "
+                         "memory, and %.1f are available",
+                         (double) found->smallest_host / 0x1p30,
                          (double) question->options.host_bytes / 0x1p30);
   return qm_shortage_report (&shortage, asked > 0 ? asked : 1, error);
 }
@@ -396,13 +451,12 @@ report_shortage (const Question *question,
 /* What bridges between cards change, of which there may be some: whether there
  * are, is not known. */
 static QmStatus
-find_bridged (const Question *question,
+find_bridged (const QmBenchQuestion *question,
               QmPlaces *places,
               QmBenchPlace *place,
               QmPlaceFound *bridged,
               QmError *error)
 {
-  uint64_t bytes = qm_bench_gpu_memory (place->gpu);
   QmStatus status;
 
   if (place->problem != NULL || !place->found->fits || place->gpus == 1
@@ -410,8 +464,9 @@ find_bridged (const Question *question,
       || question->link != QM_INTERCONNECT_OF_GPU
       || !(place->gpu->nvlink_gbs > 0))
     return QM_OK;
-  status = qm_places_find (places, place->gpu, place->gpus,
-                           QM_INTERCONNECT_NVLINK, bytes, bridged, error);
+  status =
+      qm_places_find (places, place->gpu, place->gpus, QM_INTERCONNECT_NVLINK,
+                      place->bytes, bridged, error);
   if (status != QM_OK || !bridged->fits || bridged->way != QM_WAY_NVLINK)
     return status;
   qm_residual_apply (place->residual, &bridged->prediction);
@@ -422,7 +477,7 @@ find_bridged (const Question *question,
 /* What it changes that a machine has half of a card's lanes for it, or those of
  * the generation before, for programs. */
 static QmStatus
-find_half_lanes (const Question *question,
+find_half_lanes (const QmBenchQuestion *question,
                  QmPlaces *places,
                  QmBenchPlace *place,
                  QmPlaceFound *half,
@@ -440,7 +495,7 @@ find_half_lanes (const Question *question,
     return QM_OK;
   gpu.pcie_lanes /= 2;
   status = qm_places_find (places, &gpu, place->gpus, question->link,
-                           qm_bench_gpu_memory (&gpu), half, error);
+                           place->bytes, half, error);
   if (status != QM_OK || !half->fits)
     return status;
   qm_residual_apply (place->residual, &half->prediction);
@@ -451,15 +506,15 @@ find_half_lanes (const Question *question,
 /* Predicts one place, and says so.  What cannot be predicted or does not fit is
  * an answer among many, and for people who ask for one an error. */
 static QmStatus
-predict_place (const Question *question,
+predict_place (const QmBenchQuestion *question,
                QmPlaces *places,
                const QmGpu *gpu,
                int gpus,
                QmError *error)
 {
   const char *level = question->options.level->name;
-  uint64_t bytes = qm_bench_gpu_memory (gpu);
-  bool one = question->n_asked == 1 && question->n_counts == 1
+  uint64_t bytes = memory_there (question, gpu);
+  bool one = !question->all && question->n_asked == 1 && question->n_counts == 1
              && question->n_levels == 1;
   QmResidual residual = find_residual (question, gpu, gpus);
   QmPlaceFound found = { 0 }, bridged, half;
@@ -470,7 +525,9 @@ predict_place (const Question *question,
                          .between = question->between,
                          .level = level,
                          .found = &found,
-                         .residual = &residual };
+                         .residual = &residual,
+                         .bytes = bytes };
+  char command[QM_BENCH_LINE_BYTES];
   QmStatus status = QM_OK;
 
   if (strcmp (level, "engine") == 0 && qm_gpu_architecture (gpu) > 0)
@@ -491,7 +548,15 @@ predict_place (const Question *question,
     status = find_half_lanes (question, places, &place, &half, error);
   if (status != QM_OK)
     return status;
-  if (question->json)
+  if (place.problem == NULL && found.fits && question->options.machines < 2
+      && qm_bench_trains_framework (question->options.level)
+      && qm_bench_format_export (&question->model, question->asked_with,
+                                 &found.options, command, sizeof command))
+    place.command = command;
+  if (question->fits != NULL)
+    status =
+        qm_bench_fits_add (question->fits, question, places, &place, error);
+  else if (question->json)
     qm_bench_print_place_json (&place);
   else if (!one)
     qm_bench_print_place_line (&place, question->n_levels > 1);
@@ -504,7 +569,7 @@ predict_place (const Question *question,
 
 /* The ways that are named, in one place. */
 static QmStatus
-predict_ways (const Question *question,
+predict_ways (const QmBenchQuestion *question,
               const QmGpu *gpu,
               int gpus,
               QmError *error)
@@ -517,7 +582,9 @@ predict_ways (const Question *question,
     .calibration = &question->calibration,
     .level = question->options.level,
     .residual = &residual,
+    .options = question->asked_with,
     .gpu = gpu,
+    .bytes = memory_there (question, gpu),
     .gpus = gpus * machines,
     .places = &question->options,
     .between = question->between,
@@ -556,7 +623,7 @@ predict_ways (const Question *question,
 /* Begins to look for the fastest settings, too, where some are named; of ways,
  * all that are listed are known alike. */
 static QmStatus
-begin_free (Question *question,
+begin_free (QmBenchQuestion *question,
             const int *architectures,
             size_t n,
             QmError *error)
@@ -573,7 +640,7 @@ begin_free (Question *question,
 
 /* In every place, at the level of the options. */
 static QmStatus
-predict_places (Question *question, QmError *error)
+predict_places (QmBenchQuestion *question, QmError *error)
 {
   int architectures[QM_PLACES_ARCHITECTURES];
   size_t n = 0;
@@ -610,8 +677,8 @@ predict_places (Question *question, QmError *error)
   return status;
 }
 
-static QmStatus
-predict_all (Question *question, QmError *error)
+QmStatus
+qm_bench_predict_model (QmBenchQuestion *question, QmError *error)
 {
   QmStatus status = QM_OK;
 
@@ -627,7 +694,7 @@ predict_all (Question *question, QmError *error)
  * trained had others, and since the fit does so, too. */
 static QmStatus
 predict_rates (const QmBenchOptions *options,
-               Question *question,
+               QmBenchQuestion *question,
                QmError *error)
 {
   char folder[PATH_MAX];
@@ -639,12 +706,13 @@ predict_rates (const QmBenchOptions *options,
       || options->link != NULL || options->host_memory != NULL
       || qm_bench_names_ways (options) || options->speeds != NULL
       || options->checkpoint || options->gpu_counts.n > 0
-      || options->n_nodes > 0 || options->between != NULL)
+      || options->device != NULL || options->n_nodes > 0
+      || options->between != NULL)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--rates takes --gpu, --level and --json alone; each "
                          "rate says the rest");
-  status =
-      read_gpus (options->gpu != NULL ? options->gpu : "all", question, error);
+  status = read_gpus (options->gpu != NULL ? options->gpu : "all", NULL,
+                      question, error);
   if (status == QM_OK)
     status = read_level (options->level, question, error);
   if (status == QM_OK)
@@ -674,13 +742,14 @@ predict_rates (const QmBenchOptions *options,
 int
 qm_bench_predict (const QmBenchOptions *options)
 {
-  Question question = { .json = options->json };
+  QmBenchQuestion question = { .json = options->json };
   QmError error = { 0 };
   QmStatus status = options->rates ? predict_rates (options, &question, &error)
                                    : read_question (options, &question, &error);
 
   if (status == QM_OK && !options->rates)
-    status = predict_all (&question, &error);
+    status = question.all ? qm_bench_predict_models (&question, &error)
+                          : qm_bench_predict_model (&question, &error);
   clear_question (&question);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
 }

@@ -188,6 +188,27 @@ add_entry_row (const QmBenchSearch *search,
   write_note (search, entry, cells[10]);
 }
 
+/* The command that writes the same for PyTorch, of one machine: export knows
+ * nothing of others without a result. */
+static void
+print_export (const QmBenchSearch *search, const QmBenchEntry *best)
+{
+  const QmBenchSearched *searched = &search->models[best->model];
+  QmBenchModel model = { .config = searched->config,
+                         .recipe = searched->recipe };
+  QmPlanOptions way = best->options;
+  char line[QM_BENCH_LINE_BYTES];
+
+  snprintf (model.name, sizeof model.name, "%s", searched->name);
+  way.sharding = best->config.sharding;
+  way.ranks = search->gpus;
+  if (qm_bench_nodes (search->options) < 2
+      && qm_bench_format_export (&model, search->options, &way, line,
+                                 sizeof line))
+    qm_bench_print ("the same in PyTorch, which may need more memory: %s",
+                    line);
+}
+
 static void
 print_gain (const QmBenchSearch *search, const Summary *s)
 {
@@ -214,6 +235,7 @@ print_gain (const QmBenchSearch *search, const Summary *s)
     printf ("%zu ways to save memory against free-lunch alone: best %.2fx, "
             "median %.2fx, worst %.2fx\n",
             s->saving.n, s->saving.best, s->saving.median, s->saving.worst);
+  print_export (search, s->best);
 }
 
 static void

@@ -13,10 +13,12 @@
 typedef struct QmBenchWays
 {
   const QmBenchModel *model;
+  const QmBenchOptions *options;
   const QmCalibration *calibration;
   const QmLevel *level;
   const QmResidual *residual; /* of the model there */
   const QmGpu *gpu;
+  uint64_t bytes;                /* of each that can be used */
   int gpus;                      /* of all machines */
   const QmPlacesOptions *places; /* how many machines, and their network */
   const char *between;           /* the same, as --between has it */

@@ -9,6 +9,7 @@
 #include "app/qm-options.h"
 #include "data/catalog.h"
 #include "data/model.h"
+#include "data/results.h"
 #include "data/training-rates.h"
 #include "engine/places.h"
 #include "engine/plan.h"
@@ -326,6 +327,32 @@ int qm_bench_plan_all (const QmBenchOptions *options); /* with --methods */
 int qm_bench_predict (const QmBenchOptions *options);
 int qm_bench_calibrate (const QmBenchOptions *options);
 
+/* Whether what is predicted of a level is of PyTorch, which export writes
+ * settings for. */
+bool qm_bench_trains_framework (const QmLevel *level);
+
+/* Room for most command lines of export, whose words may be paths. */
+#define QM_BENCH_LINE_BYTES 1024
+
+/* Writes the command line that exports settings for a way, of a model that the
+ * options name, or that is of the catalog.  False where export takes no such
+ * model, or there is no room. */
+bool qm_bench_format_export (const QmBenchModel *model,
+                             const QmBenchOptions *options,
+                             const QmPlanOptions *way,
+                             char *line,
+                             size_t size);
+
+/* How a model can be trained after all in a place where no way fits, or that
+ * has no rate of its precision: the least that has to be otherwise. */
+typedef struct QmBenchChange
+{
+  bool fp16; /* instead of the recipe's precision */
+  int gpus;  /* of each machine */
+  QmPlaceFound found;
+  QmPlaceFound here; /* with fp16, in the place itself */
+} QmBenchChange;
+
 /* One place of `predict`: of a GPU and number what was found, or why that is
  * unsupported (`problem`, else NULL). */
 typedef struct QmBenchPlace
@@ -345,6 +372,15 @@ typedef struct QmBenchPlace
   const QmPlaceFound *half_lanes; /* the same where each card has half of its
                                      lanes of PCIe; NULL: not asked for, or it
                                      needs none */
+  uint64_t bytes;                 /* of each GPU that can be used */
+  const char *command; /* that exports settings for it; NULL: none does */
+  /* Where it is one of all models: */
+  const QmModel *entry;        /* of the catalog; NULL: it is not */
+  uint64_t plain;              /* bytes of each GPU, of a sample at a time and
+                                  nothing that saves memory; 0: not known */
+  const QmBenchChange *change; /* NULL: it needs none, or none helps */
+  const QmResult *own; /* the fastest that the user measured there; or NULL */
+  const char *own_level;
 } QmBenchPlace;
 
 /* Adds how many machines there are and what is between them, where there are

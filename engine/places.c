@@ -570,26 +570,26 @@ try_ways (Search *search, bool offload, QmError *error)
   return status;
 }
 
-/* Bytes that a way takes at the smallest micro-batch; 0: it cannot be
+/* What a way takes at the smallest micro-batch; 0 in all: it cannot be
  * planned. */
 static QmStatus
-bytes_of (Search *search, size_t way, uint64_t *bytes, QmError *error)
+memory_at_least (Search *search, size_t way, QmMemory *memory, QmError *error)
 {
   const Candidate candidate = { way, 0, 0 };
   QmWayFound ranked = { 0 };
   Need *need;
   QmStatus status;
 
-  *bytes = 0;
+  *memory = (QmMemory){ 0 };
   if (search->speeds.gpus > 1)
     {
       status = find_ranked (search, &candidate, 0, &ranked, error);
-      *bytes = ranked.memory.total;
+      *memory = ranked.memory;
       return status;
     }
   status = plan_need (search->places, way, 0, &need, error);
   if (status == QM_OK && need->state == PLANNED)
-    *bytes = need->memory[search->target].total;
+    *memory = need->memory[search->target];
   return status;
 }
 
@@ -617,18 +617,39 @@ check_target (Search *search, QmError *error)
   return status;
 }
 
+/* Keeps what a way takes, if it is the smallest, of the GPU or of the host. */
+static void
+note_way (Search *search, size_t way, const QmMemory *memory)
+{
+  const Candidate candidate = { way, 0, 0 };
+  QmPlaceFound *found = search->found;
+  uint64_t host;
+
+  if (memory->total == 0)
+    return;
+  host = host_bytes_of (search, &candidate, memory);
+  if (memory->total <= search->bytes
+      && (found->smallest_host == 0 || host < found->smallest_host))
+    found->smallest_host = host;
+  if (found->smallest > 0 && memory->total >= found->smallest)
+    return;
+  found->smallest = memory->total;
+  found->options = options_of (search->places, way, 0);
+  found->options.ranks = search->speeds.gpus;
+}
+
 /* What the smallest way takes, where none fits. */
 static QmStatus
 note_smallest (Search *search, QmError *error)
 {
-  uint64_t *smallest = &search->found->smallest;
+  const QmPlaceFound *found = search->found;
   const QmPlaces *places = search->places;
   QmStatus status = QM_OK;
 
   for (size_t i = places->n_ways; i-- > 0 && status == QM_OK;)
     {
       bool checkpoint = places->ways[i].checkpoint;
-      uint64_t bytes;
+      QmMemory memory;
       Need *need;
 
       if ((places->options.checkpoint && !checkpoint)
@@ -636,14 +657,14 @@ note_smallest (Search *search, QmError *error)
         continue;
       status = plan_need (search->places, checkpoint ? 1 : 0, 0, &need, error);
       if (status != QM_OK || need->state != PLANNED
-          || (*smallest > 0
+          || (found->smallest > search->bytes
               && qm_least_bytes (&need->memory[search->target],
                                  &places->ways[i], search->speeds.gpus)
-                     >= *smallest))
+                     >= found->smallest))
         continue;
-      status = bytes_of (search, i, &bytes, error);
-      if (bytes > 0 && (*smallest == 0 || bytes < *smallest))
-        *smallest = bytes;
+      status = memory_at_least (search, i, &memory, error);
+      if (status == QM_OK)
+        note_way (search, i, &memory);
     }
   return status;
 }

@@ -8,8 +8,8 @@
  * they do not, as qm_plan_is_alike() says, they are made for either), and
  * between numbers of GPUs in how many passes a step has.  So an answer depends
  * neither on what was asked before nor on which other architectures are
- * listed.  What several GPUs do
- * is timed by a plan with their exchange (engine/ways.h).
+ * listed.  What several GPUs do is timed by a plan with their exchange, of so
+ * many where that is no part of what two do (engine/ways.h).
  *
  * Ways are those of the search (engine/search.h): every GPU holds all of the
  * model, or n GPUs divide what ZeRO 1 to 3 and FSDP 2 and 3 divide, and what is
@@ -62,9 +62,11 @@ void qm_places_free (QmPlaces *places);
 /* How a model is trained in a place. */
 typedef struct QmPlaceFound
 {
-  bool fits;         /* in some way; else only `smallest` is said */
-  uint64_t smallest; /* bytes of a GPU that the smallest way takes */
-  QmPlanOptions options;
+  bool fits; /* in some way; else only `smallest` and what takes it are said */
+  uint64_t smallest;        /* bytes of a GPU that the smallest way takes */
+  uint64_t smallest_host;   /* of a machine's host, those of the way that takes
+                               least of it and fits into the GPU; 0: none does */
+  QmPlanOptions options;    /* where nothing fits, of the smallest way */
   int64_t accumulation;     /* passes of each GPU in a step */
   QmWay way;                /* between several GPUs */
   bool links_measured;      /* what they take to exchange was */

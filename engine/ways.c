@@ -2,6 +2,7 @@
 
 #include "engine/ways.h"
 
+#include "data/family.h"
 #include "engine/search.h"
 
 #include <stdlib.h>
@@ -146,7 +147,8 @@ qm_way_shorten (const QmModelConfig *config,
 
 /* What was planned of a way, for PLANNED_RANKS: more of them have smaller parts
  * of what they divide, and do less of its update.  Where matrices are dealt to
- * ranks parts are not equal, and each number of them is planned for itself. */
+ * ranks parts are not equal, and where pairs are told from those of all ranks
+ * more of them compare more: each number of them is planned for itself. */
 #define PLANNED_RANKS 2
 
 typedef struct Planned
@@ -224,8 +226,12 @@ qm_way_plans_free (QmWayPlans *plans)
 static int
 ranks_to_plan (const QmWayPlans *plans, const QmPlanOptions *options)
 {
-  return plans->recipe->optimizer == QM_OPTIMIZER_MUON
-                 && options->sharding != QM_SHARDING_NONE
+  bool dealt = plans->recipe->optimizer == QM_OPTIMIZER_MUON
+               && options->sharding != QM_SHARDING_NONE;
+
+  return dealt
+                 || qm_family_info (plans->config->family)->objective
+                        == QM_OBJECTIVE_PAIRS
              ? options->ranks
              : PLANNED_RANKS;
 }

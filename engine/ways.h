@@ -49,7 +49,8 @@ QmStatus qm_way_shorten (const QmModelConfig *config,
                          QmError *error);
 
 /* The same of many places, at micro-batches that are said: what is planned once
- * is planned for all types of GPU, and all numbers of them above 1. */
+ * is planned for all types of GPU, and all numbers of them above 1, but where
+ * what each has or compares is no even part of what two do. */
 typedef struct QmWayPlans QmWayPlans;
 
 /* Of a training, for GPUs of these architectures.  What it points to outlives

@@ -33,8 +33,10 @@ FITS = PLACE | {
     'accumulation', 'checkpointing', 'sharding', 'offloading', 'memory_bytes',
     'host_bytes', 'pass_s', 'update_s', 'exchange_s', 'step_s', 'days',
     'days_low', 'days_high', 'clock', 'bound', 'shares', 'calibrated',
-    'residual'}
-FITS_NOT = PLACE | {'fits', 'smallest_bytes'}
+    'residual', 'export'}
+FITS_NOT = PLACE | {
+    'fits', 'smallest_bytes', 'smallest_host_bytes', 'settings', 'precision',
+    'micro_batch', 'accumulation', 'checkpointing', 'sharding', 'offloading'}
 UNSUPPORTED = PLACE | {'unsupported'}
 
 
@@ -247,6 +249,9 @@ class Predict(unittest.TestCase):
         base = ('--model', 'pythia-1b', '--gpu', 'h100-80gb-sxm')
         for status, complaint, words in (
                 (2, '--gpu has to say', base[:2]),
+                (2, '--gpu has to say', (*base, '--device', 'cpu')),
+                (4, 'no device', (*base[:2], '--device', 'nothing')),
+                (5, '--gpu names one', (*base[:2], '--device', 'cpu')),
                 (2, 'there is no level', (*base, '--level', 'best')),
                 (2, "--link cannot be 'rope'; choose auto, nvlink or "
                  'pcie', (*base, '--link', 'rope')),
@@ -266,8 +271,9 @@ class Predict(unittest.TestCase):
                 (5, 'has no rate of bf16', (*base[:3], 't4')),
                 (3, 'needs', ('--model', 'pythia-6.9b', '--gpu', 'rtx3090',
                               '--level', 'naive')),
-                (3, "the host's", ('--model', 'pythia-6.9b', '--gpu',
-                                   'rtx3090', '--host-memory', '64GiB'))):
+                (3, "at least 153.3 GiB of the host's memory, and 64.0",
+                 ('--model', 'pythia-6.9b', '--gpu', 'rtx3090',
+                  '--host-memory', '64GiB'))):
             with self.subTest(words=words):
                 result = bench('predict', *words)
                 self.assertEqual(result.returncode, status, result.stderr)

@@ -12,6 +12,7 @@ import pathlib
 import random
 import re
 import resource
+import shlex
 import signal
 import socket
 import subprocess
@@ -469,6 +470,21 @@ class Search(unittest.TestCase):
         self.assertIn('left', err)
         self.assertIn('best: ', out)
         self.assertGreater(len(lines_of(self.results)), 0)
+
+    def test_export(self):
+        """The best ends with the command that exports its settings."""
+        out = self.search('--methods', 'free-lunch').stdout
+        command, = re.findall('(?m)^the same in PyTorch, which may need more '
+                              'memory: qm-bench (.*)$', out)
+        result = self.run_command([BENCH, *shlex.split(command), '--json'])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        got = json.loads(result.stdout)['arguments']
+        best = min((line for line in lines_of(self.results)
+                    if line['status'] == 'measured'),
+                   key=lambda line: line['days'])
+        self.assertEqual((got['per_device_train_batch_size'],
+                          got['gradient_accumulation_steps']),
+                         (best['micro_batch'], best['accumulation']))
 
     def test_time_limit(self):
         result = self.search('--time-limit', '0.0001s')

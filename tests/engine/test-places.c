@@ -333,7 +333,10 @@ test_limits (void)
   options.host_bytes = host / 2;
   places = places_of (&options);
   look (places, "rtx4090", 1, 23, &found);
-  CHECK (!found.fits);
+  CHECK (!found.fits && found.smallest <= UINT64_C (23) << 30);
+  CHECK (found.smallest_host > options.host_bytes
+         && found.smallest_host <= host);
+  CHECK (found.options.checkpoint && found.options.offload);
   qm_places_free (places);
 }
 
