@@ -160,6 +160,8 @@ add_outcome (const Answer *answer, json_t *object)
                        candidate_json (answer, found->cheaper));
   json_object_set_new (object, "would_do",
                        candidate_json (answer, found->would_do));
+  json_object_set_new (object, "outlived",
+                       candidate_json (answer, found->outlived));
   json_object_set_new (object, "denied",
                        candidate_json (answer, found->denied));
 }

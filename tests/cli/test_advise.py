@@ -27,7 +27,7 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
 OUTCOME_KEYS = ["outcome", "headline", "reason", "plan", "alternatives",
                 "warnings",
                 "notes", "probability", "sooner", "runner_up", "faster", "cheaper",
-                "would_do", "denied"]
+                "would_do", "outlived", "denied"]
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
               "tax_percent", "kind", "unit", "gpus", "observed_on", "age_days",
               "source", "from_user"]
@@ -388,7 +388,7 @@ class JsonTest(AdviseTest):
         self.assertIsInstance(outcome["warnings"], list)
         self.assertIsInstance(outcome["notes"], list)
         for key in ("sooner", "runner_up", "faster", "cheaper", "would_do",
-                    "denied"):
+                    "outlived", "denied"):
             if outcome[key] is not None:
                 self.check_candidate(outcome[key])
 
