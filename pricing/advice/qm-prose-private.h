@@ -36,7 +36,8 @@ char *qm_prose_warn_about_time (const QmCandidate *best,
                                 const QmQuestion *question);
 
 /* That a run of what is recommended, or would do, takes longer than the machine
- * is to serve; NULL where it does not, or the reason says it.  (transfer full) (nullable) */
+ * is to serve; NULL where it does not, or the reason says it.  (transfer full)
+ * (nullable) */
 char *qm_prose_warn_about_lifetime (const QmCandidate *candidate,
                                     const QmQuestion *question);
 

@@ -439,11 +439,9 @@ qm_quote_book_new (QmCatalogKeeper *keeper, const char *path)
 }
 
 static gboolean
-is_book_busy (gpointer data)
+is_book_busy (gpointer self)
 {
-  QmQuoteBook *self = data;
-
-  return self->loading || self->n_readers > 0;
+  return QM_QUOTE_BOOK (self)->loading || QM_QUOTE_BOOK (self)->n_readers > 0;
 }
 
 void
