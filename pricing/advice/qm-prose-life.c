@@ -9,12 +9,15 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
+/* Days of a year, as times are written. */
+#define YEAR 365.25
+
 /* The smallest time in which a run ends: tenths of a year, or days. */
 static char *
 life_needed (const QmCandidate *candidate)
 {
-  double step =
-      candidate->longest_days > QM_DAYS_PER_YEAR ? QM_DAYS_PER_YEAR / 10.0 : 1;
+  /* As qm_format_days() writes it, which would round to the nearest. */
+  double step = candidate->longest_days >= 2 * YEAR ? YEAR / 10 : 1;
 
   return qm_format_days (ceil (candidate->longest_days / step - 1e-9) * step);
 }
