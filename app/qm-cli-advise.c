@@ -123,7 +123,13 @@ rent_of (const Answer *answer)
 static void
 add_outcome (const Answer *answer, json_t *object)
 {
+  static const char *const others[] = { "sooner",  "runner_up", "faster",
+                                        "cheaper", "would_do",  "outlived",
+                                        "denied" };
   const QmRecommendation *found = &answer->recommendation;
+  const int indices[] = { found->sooner,  found->runner_up, found->faster,
+                          found->cheaper, found->would_do,  found->outlived,
+                          found->denied };
   g_autofree char *headline =
       qm_prose_headline (answer->advice, answer->question, found);
   g_autofree char *reason =
@@ -150,18 +156,9 @@ add_outcome (const Answer *answer, json_t *object)
                        qm_cli_json_strings ((const char *const *) notes));
   json_object_set_new (object, "probability",
                        qm_cli_json_number (probability_of (answer), 3));
-  json_object_set_new (object, "sooner",
-                       candidate_json (answer, found->sooner));
-  json_object_set_new (object, "runner_up",
-                       candidate_json (answer, found->runner_up));
-  json_object_set_new (object, "faster",
-                       candidate_json (answer, found->faster));
-  json_object_set_new (object, "cheaper",
-                       candidate_json (answer, found->cheaper));
-  json_object_set_new (object, "would_do",
-                       candidate_json (answer, found->would_do));
-  json_object_set_new (object, "denied",
-                       candidate_json (answer, found->denied));
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    json_object_set_new (object, others[i],
+                         candidate_json (answer, indices[i]));
 }
 
 /* What the user's quotes were good for. */

@@ -206,6 +206,20 @@ recall (QmCsvMapping *mapping, const QmSheet *sheet, const char *mappings)
   memcpy (mapping->currency, found->currency, sizeof mapping->currency);
 }
 
+/* The table within a document that is none itself. */
+static GBytes *
+table_of (QmDocumentKind kind,
+          GBytes *bytes,
+          const char *media_type,
+          GError **error)
+{
+  if (kind == QM_DOCUMENT_PDF)
+    return qm_import_pdf (bytes, NULL, NULL, error);
+  if (kind == QM_DOCUMENT_PAGE)
+    return qm_import_html (bytes, media_type, NULL, NULL, error);
+  return qm_import_sheet (bytes, NULL, NULL, NULL, NULL, error);
+}
+
 QmCsvMapping *
 qm_cli_mapping_read (const QmCliMapping *typed,
                      GBytes *bytes,
@@ -224,12 +238,11 @@ qm_cli_mapping_read (const QmCliMapping *typed,
                             ? qm_document_kind (data, size, name, media_type)
                             : QM_DOCUMENT_OTHER;
 
-  if (kind == QM_DOCUMENT_WORKBOOK || kind == QM_DOCUMENT_PDF)
+  if (kind == QM_DOCUMENT_WORKBOOK || kind == QM_DOCUMENT_PDF
+      || kind == QM_DOCUMENT_PAGE)
     {
       g_bytes_unref (table);
-      table = kind == QM_DOCUMENT_PDF
-                  ? qm_import_pdf (bytes, NULL, NULL, error)
-                  : qm_import_sheet (bytes, NULL, NULL, NULL, NULL, error);
+      table = table_of (kind, bytes, media_type, error);
       if (table == NULL)
         return NULL;
       data = g_bytes_get_data (table, &size);

@@ -9,6 +9,7 @@
 #include "pricing/quotes/qm-quote-store.h"
 #include "ui/machine/qm-bench-session.h"
 #include "ui/qm-guide.h"
+#include "ui/qm-patience.h"
 #include "ui/qm-window.h"
 
 #include <glib-unix.h>
@@ -336,14 +337,32 @@ qm_application_startup (GApplication *application)
 }
 
 static void
+sync_settings (gpointer data)
+{
+  g_settings_sync ();
+}
+
+/* Waits until all is on the disk, but not for one that does not answer: what
+ * was there before stays as it was, since files are replaced as a whole. */
+static void
+settle_disk (void)
+{
+  if (!qm_patience_run (sync_settings, NULL, QM_PATIENCE_USEC))
+    g_printerr (_ ("quartermaster: settings could not be saved: the disk does "
+                   "not answer\n"));
+  if (!qm_bench_session_settle ())
+    g_printerr (_ ("quartermaster: how far the benchmark got could not be "
+                   "saved: the disk does not answer\n"));
+}
+
+static void
 qm_application_shutdown (GApplication *application)
 {
   QmApplication *self = QM_APPLICATION (application);
 
   for (guint i = 0; i < G_N_ELEMENTS (self->signal_sources); i++)
     g_clear_handle_id (&self->signal_sources[i], g_source_remove);
-  g_settings_sync ();
-  qm_bench_session_settle ();
+  settle_disk ();
 
   G_APPLICATION_CLASS (qm_application_parent_class)->shutdown (application);
 }

@@ -21,6 +21,7 @@ struct _QmAdvice
   guint n_runs;                /* 0: no portfolio */
   QmPurse purse;
   double run_deadline;
+  double life; /* days that a machine is to serve; NaN: does not count */
   double slack;
   QmHostTimes *host;       /* which candidates have times of, or NULL */
   GPtrArray *without_rate; /* const QmPrice* of the catalog */
@@ -158,6 +159,7 @@ qm_advice_new_for_candidates (const QmCandidate *candidates, guint n_candidates)
   advice->unpredicted8 = g_ptr_array_new ();
   advice->purse = qm_purse_default ();
   advice->run_deadline = NAN;
+  advice->life = NAN;
   advice->order = g_array_new (FALSE, FALSE, sizeof (int));
   for (int i = 0; i < (int) n_candidates; i++)
     if (nth_candidate (advice, i)->cost_minor >= 0
@@ -243,6 +245,8 @@ qm_advice_new (const QmCatalog *catalog,
     advice->n_runs = question->runs->len;
   advice->ownership = question->ownership != NULL;
   qm_advice_set_slack (advice, question->slack_percent / 100);
+  if (!question->as_in_paper)
+    advice->life = question->lifetime_years * QM_DAYS_PER_YEAR;
   qm_advice_set_run_deadline (advice, question->run_deadline_days);
   return advice;
 }
@@ -311,16 +315,27 @@ qm_advice_set_run_deadline (QmAdvice *advice, double days)
 {
   g_return_if_fail (advice != NULL);
 
-  if (!qm_known (days) && !qm_known (advice->run_deadline))
-    return;
   advice->run_deadline = days;
   for (guint i = 0; i < advice->candidates->len; i++)
     {
       QmCandidate *candidate =
           &g_array_index (advice->candidates, QmCandidate, i);
 
-      candidate->late = qm_known (days) && candidate->longest_days > days;
+      candidate->outlived = !candidate->here && qm_known (advice->life)
+                            && candidate->longest_days > advice->life;
+      candidate->late = candidate->outlived
+                        || (qm_known (days) && candidate->longest_days > days);
     }
+}
+
+double
+qm_advice_get_run_limit (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, NAN);
+
+  if (!qm_known (advice->run_deadline) || !qm_known (advice->life))
+    return qm_known (advice->life) ? advice->life : advice->run_deadline;
+  return MIN (advice->run_deadline, advice->life);
 }
 
 double
@@ -614,12 +629,48 @@ find_would_do (const QmAdvice *advice,
     }
 }
 
+/* Whether a candidate is left out for the life of the machine alone. */
+static gboolean
+is_outlived_only (const QmAdvice *advice,
+                  const QmCandidate *candidate,
+                  gint64 budget_minor,
+                  double deadline_days)
+{
+  QmCandidate other = *candidate;
+
+  other.late = qm_known (advice->run_deadline)
+               && candidate->longest_days > advice->run_deadline;
+  return candidate->outlived && candidate->eligible
+         && qm_candidate_within (&other, budget_minor, deadline_days);
+}
+
+static int
+find_outlived (const QmAdvice *advice,
+               gint64 budget_minor,
+               double deadline_days)
+{
+  int found = -1;
+
+  for (guint i = 0; i < advice->order->len; i++)
+    {
+      int index = g_array_index (advice->order, int, i);
+      const QmCandidate *candidate = nth_candidate (advice, index);
+
+      if (is_outlived_only (advice, candidate, budget_minor, deadline_days)
+          && (found < 0
+              || candidate->longest_days
+                     < nth_candidate (advice, found)->longest_days))
+        found = index;
+    }
+  return found;
+}
+
 QmRecommendation
 qm_advice_recommend (const QmAdvice *advice,
                      gint64 budget_minor,
                      double deadline_days)
 {
-  QmRecommendation found = { QM_OUTCOME_FOUND, -1, -1, -1, -1, -1, -1, -1 };
+  QmRecommendation found = { QM_OUTCOME_FOUND, -1, -1, -1, -1, -1, -1, -1, -1 };
   int fastest, next;
 
   g_return_val_if_fail (advice != NULL, found);
@@ -636,6 +687,9 @@ qm_advice_recommend (const QmAdvice *advice,
       find_neighbours (advice, &found);
     }
   else
-    find_would_do (advice, deadline_days, &found);
+    {
+      find_would_do (advice, deadline_days, &found);
+      found.outlived = find_outlived (advice, budget_minor, deadline_days);
+    }
   return found;
 }

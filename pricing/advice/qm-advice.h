@@ -138,7 +138,8 @@ typedef struct
   guint unfunded : 1;     /* one machine costs less or more than the funder of
                              the question's purse pays */
   guint late : 1;         /* a run takes longer than a single one may: see
-                             qm_advice_set_run_deadline() */
+                             qm_advice_get_run_limit() */
+  guint outlived : 1;     /* late, and longer than the machine is to serve */
   guint eligible : 1;     /* may be recommended: passes the audit, has a price
                              and a time, and is none of the above but late */
   guint on_frontier : 1;  /* no eligible candidate is both cheaper and faster */
@@ -184,6 +185,9 @@ typedef struct
   int cheaper;   /* the fastest one that costs less than the best */
   int would_do;  /* nothing found: the cheapest that is in time, or where
                     nothing is, the fastest */
+  int outlived;  /* nothing found, though the budget and the deadlines have
+                    machines that a run would outlive: of these the one that
+                    is soonest back with it */
   int denied;    /* the one that would be best with the times as published, but
                     is left out as impossible */
 } QmRecommendation;
@@ -221,6 +225,12 @@ void qm_advice_free (QmAdvice *advice);
  * are late.  Asks for a new recommendation. */
 void qm_advice_set_run_deadline (QmAdvice *advice, double days);
 double qm_advice_get_run_deadline (const QmAdvice *advice);
+
+/* How long a single run may take at most, NaN: any time.  That is the deadline,
+ * or the lifetime of the question where that is shorter: nobody is advised to
+ * buy a machine that a run would outlive.  The paper knew no such limit, and
+ * neither has a question as in it, nor have candidates that were made up. */
+double qm_advice_get_run_limit (const QmAdvice *advice);
 
 /* By how much longer a time may be to count as being as short as the shortest,
  * as a share of it; that of the question, and 0 of candidates that were made

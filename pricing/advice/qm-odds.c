@@ -124,11 +124,11 @@ find_contenders (const QmAdvice *advice, gint64 budget_minor, int best)
 static void
 draw_days (const GArray *contenders,
            double deadline_days,
-           double run_deadline,
+           double run_most,
            guint draw,
            double *days)
 {
-  double run_limit = qm_known (run_deadline) ? run_deadline : INFINITY;
+  double run_limit = qm_known (run_most) ? run_most : INFINITY;
   double limit = qm_known (deadline_days) ? deadline_days : INFINITY;
 
   for (guint i = 0; i < contenders->len; i++)
@@ -196,7 +196,7 @@ qm_odds_draw (const QmAdvice *advice,
     {
       int best;
 
-      draw_days (contenders, deadline_days, qm_advice_get_run_deadline (advice),
+      draw_days (contenders, deadline_days, qm_advice_get_run_limit (advice),
                  draw, days);
       best = find_best (contenders, days, qm_advice_get_slack (advice));
       if (best >= 0)

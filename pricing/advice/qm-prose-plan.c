@@ -154,8 +154,8 @@ qm_prose_warn_about_lifetime (const QmCandidate *candidate,
   g_autofree char *takes = NULL;
   g_autofree char *serves = NULL;
 
-  if (candidate->here || !qm_known (candidate->longest_days)
-      || candidate->longest_days <= life)
+  if (candidate->here || candidate->outlived
+      || !qm_known (candidate->longest_days) || candidate->longest_days <= life)
     return NULL;
   takes = qm_format_days (candidate->longest_days);
   serves = qm_format_days (life);

@@ -36,9 +36,17 @@ char *qm_prose_warn_about_time (const QmCandidate *best,
                                 const QmQuestion *question);
 
 /* That a run of what is recommended, or would do, takes longer than the machine
- * is to serve; NULL where it does not.  (transfer full) (nullable) */
+ * is to serve; NULL where it does not, or the reason says it.  (transfer full)
+ * (nullable) */
 char *qm_prose_warn_about_lifetime (const QmCandidate *candidate,
                                     const QmQuestion *question);
+
+/* Why nothing is recommended where machines are left out that a run would
+ * outlive: which is the closest, by how much, and what would have to change.
+ * NULL where that is not why.  (transfer full) (nullable) */
+char *qm_prose_why_outlived (const QmAdvice *advice,
+                             const QmQuestion *question,
+                             const QmRecommendation *recommendation);
 
 /* That a candidate is left out for an impossible time.  (transfer full) */
 char *qm_prose_warn_about_denied (const QmCandidate *denied,

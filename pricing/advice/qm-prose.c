@@ -180,8 +180,13 @@ qm_prose_headline (const QmAdvice *advice,
       /* Translators: machine, overall cost, training time. */
       return g_strdup_printf (_ ("Buy %s: %s, %s"), what, cost, days);
     case QM_OUTCOME_OVER_BUDGET:
+      if (qm_advice_candidate (advice, recommendation->outlived) != NULL)
+        return g_strdup (
+            _ ("No machine within the budget finishes in its lifetime"));
       return g_strdup (_ ("Nothing within the budget will do"));
     case QM_OUTCOME_TOO_LATE:
+      if (qm_advice_candidate (advice, recommendation->outlived) != NULL)
+        return g_strdup (_ ("No machine finishes in its lifetime"));
       return g_strdup (_ ("Nothing is fast enough"));
     case QM_OUTCOME_NOTHING:
     default:
@@ -386,6 +391,7 @@ qm_prose_why (const QmAdvice *advice,
               const QmRecommendation *recommendation)
 {
   const QmCandidate *other;
+  g_autofree char *outlived = NULL;
   g_autofree char *what = NULL;
   g_autofree char *cost = NULL;
   g_autofree char *days = NULL;
@@ -410,6 +416,9 @@ qm_prose_why (const QmAdvice *advice,
         _ ("No candidate has a known price and a training time that may be "
            "believed: widen the filters, or ask for the times of "
            "other software or for predictions."));
+  outlived = qm_prose_why_outlived (advice, question, recommendation);
+  if (outlived != NULL)
+    return g_steal_pointer (&outlived);
   what = qm_prose_candidate (other);
   cost = qm_purse_format (&question->purse, other->cost_minor);
   days = qm_format_days (other->days);
@@ -482,6 +491,11 @@ alternative_cheaper (const QmCandidate *best,
     {
       g_autofree char *longest = qm_format_days (other->longest_days);
 
+      if (other->outlived)
+        /* Translators: machine, difference in cost, time of a run. */
+        return g_strdup_printf (_ ("Next cheaper: %s saves %s, but a run takes "
+                                   "%s, longer than the machine is to serve."),
+                                what, cost, longest);
       /* Translators: machine, difference in cost, difference in time, time of
        * a run. */
       return g_strdup_printf (_ ("Next cheaper: %s saves %s and takes %s "

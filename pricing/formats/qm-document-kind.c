@@ -69,10 +69,30 @@ skip_prolog (const char *text)
 static gboolean
 is_page (const char *text)
 {
-  static const char *const beginnings[] = {
-    "<!doctype html", "<html",   "<head", "<body", "<meta",
-    "<title",         "<script", "<div",  "<table"
-  };
+  static const char *const beginnings[] = { "<!doctype html",
+                                            "<html",
+                                            "<head",
+                                            "<body",
+                                            "<meta",
+                                            "<title",
+                                            "<script",
+                                            "<div",
+                                            "<table",
+                                            "<p",
+                                            "<span",
+                                            "<style",
+                                            "<center",
+                                            "<font",
+                                            "<section",
+                                            "<main",
+                                            "<article",
+                                            "<blockquote",
+                                            "<h1",
+                                            "<h2",
+                                            "<h3",
+                                            "<br",
+                                            "<link",
+                                            "<base" };
 
   for (guint i = 0; i < G_N_ELEMENTS (beginnings); i++)
     if (g_str_has_prefix (text, beginnings[i])
@@ -153,7 +173,9 @@ qm_document_kind (const char *data,
   if (*first == '{' || (*first == '[' && strpbrk (first, "{\"]") != NULL))
     return QM_DOCUMENT_JSON;
   if (names (media_type, "html")
-      || (name != NULL && g_str_has_suffix (name, ".html")))
+      || (name != NULL
+          && (g_str_has_suffix (name, ".html")
+              || g_str_has_suffix (name, ".htm"))))
     return QM_DOCUMENT_PAGE;
   return QM_DOCUMENT_CSV;
 }

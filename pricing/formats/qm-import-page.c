@@ -8,10 +8,8 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-/* The encoding that a media type names, "text/html; charset=utf-8"; NULL where
- * it names none. */
-static char *
-find_charset (const char *media_type)
+char *
+qm_import_charset (const char *media_type)
 {
   const char *start =
       media_type != NULL ? strstr (media_type, "charset=") : NULL;
@@ -33,7 +31,7 @@ qm_import_read_page (const char *data,
                      GError **error)
 {
   const QmPageContext *given = user_data;
-  g_autofree char *charset = find_charset (media_type);
+  g_autofree char *charset = qm_import_charset (media_type);
   g_autoptr (QmPageOffer) offer = NULL;
   QmPageContext context = { .charset = charset };
   GPtrArray *quotes;

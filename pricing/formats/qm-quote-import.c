@@ -79,19 +79,6 @@ take_quotes (QmImport *import, GPtrArray *quotes)
   return TRUE;
 }
 
-static gboolean
-read_page (QmImport *import, const Document *document, GError **error)
-{
-  const QmImportOptions *options = document->options;
-  QmPageReader read =
-      options->page_reader != NULL ? options->page_reader : qm_import_read_page;
-
-  return take_quotes (import,
-                      read (document->data, document->size, document->name,
-                            document->media_type, options->page_data,
-                            document->cancellable, error));
-}
-
 /* The first rows, and what the header is remembered by. */
 static void
 take_sample (QmImport *import, const Document *document)
@@ -316,6 +303,133 @@ read_pdf (QmImport *import, const Document *document, GError **error)
   if (!read_table (import, &inner, error))
     return FALSE;
   tell_pdf (import, damaged);
+  return TRUE;
+}
+
+static gboolean
+read_product (QmImport *import, const Document *document, GError **error)
+{
+  const QmImportOptions *options = document->options;
+  QmPageReader read =
+      options->page_reader != NULL ? options->page_reader : qm_import_read_page;
+
+  return take_quotes (import,
+                      read (document->data, document->size, document->name,
+                            document->media_type, options->page_data,
+                            document->cancellable, error));
+}
+
+/* What was read of a page, and what was not. */
+static void
+tell_html (QmImport *import, const QmHtmlRead *read)
+{
+  for (guint i = 0; i < import->quotes->len; i++)
+    {
+      QmQuote *quote = g_ptr_array_index (import->quotes, i);
+
+      qm_read_find (quote, QM_FINDING_NOTE, NULL,
+                    g_dngettext (GETTEXT_PACKAGE,
+                                 "%u row of a table was read off the page. "
+                                 "Compare it with what you see there.",
+                                 "%u rows of tables were read off the page. "
+                                 "Compare them with what you see there.",
+                                 read->rows),
+                    read->rows);
+      if (read->hidden > 0)
+        qm_read_find (quote, QM_FINDING_NOTE, NULL,
+                      g_dngettext (GETTEXT_PACKAGE,
+                                   "%u text was left out that is hidden or "
+                                   "struck through.",
+                                   "%u texts were left out that are hidden or "
+                                   "struck through.",
+                                   read->hidden),
+                      read->hidden);
+      if (read->earlier > 0)
+        qm_read_find (quote, QM_FINDING_NOTE, NULL,
+                      _ ("An earlier message that is repeated below was left "
+                         "out."));
+      if (read->cut)
+        qm_read_find (quote, QM_FINDING_WARNING, NULL,
+                      _ ("The page is too long or too deeply nested. It was "
+                         "read in part; lines may be missing."));
+    }
+}
+
+/* Whether quotes of a table are what a page is about, and not the price of the
+ * product that it says besides: they have a number or a total, or lines. */
+static gboolean
+is_about_table (const QmImport *import, const QmHtmlRead *read)
+{
+  for (guint i = 0; i < import->quotes->len; i++)
+    {
+      const QmQuote *quote = g_ptr_array_index (import->quotes, i);
+
+      if (quote->number != NULL || quote->net_minor != QM_AMOUNT_UNSTATED
+          || quote->payable_minor != QM_AMOUNT_UNSTATED
+          || (read->counts && quote->lines->len > 1))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* An import of the table of a page alone; NULL where it cannot be read. */
+static QmImport *
+import_page_table (const Document *document,
+                   GBytes *table,
+                   const QmHtmlRead *read,
+                   GError **error)
+{
+  g_autoptr (QmImport) import = g_new0 (QmImport, 1);
+  Document inner = *document;
+
+  import->kind = QM_DOCUMENT_PAGE;
+  import->quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  inner.data = g_bytes_get_data (table, &inner.size);
+  /* The line that says what is between cells. */
+  inner.n_above = 1;
+  if (!read_table (import, &inner, error))
+    return NULL;
+  tell_html (import, read);
+  return g_steal_pointer (&import);
+}
+
+/* A page with the table of a quote, or one of a product with its price. */
+static gboolean
+read_page (QmImport *import, const Document *document, GError **error)
+{
+  g_autoptr (GBytes) bytes =
+      g_bytes_new_static (document->data, document->size);
+  QmHtmlRead read = { 0 };
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (GError) no_product = NULL;
+  g_autoptr (GBytes) table = qm_import_html (bytes, document->media_type, &read,
+                                             document->cancellable, NULL);
+  g_autoptr (QmImport) of_table = NULL;
+  gboolean mapped = document->options->mapping != NULL;
+
+  if (table != NULL && (mapped || read.named || read.priced))
+    of_table = import_page_table (document, table, &read, &problem);
+  if (of_table == NULL || (!mapped && !is_about_table (of_table, &read)))
+    {
+      if (read_product (import, document, &no_product))
+        return TRUE;
+      if (of_table == NULL)
+        {
+          gboolean of_names = problem != NULL && read.named;
+
+          g_propagate_error (error, of_names ? g_steal_pointer (&problem)
+                                             : g_steal_pointer (&no_product));
+          return FALSE;
+        }
+    }
+  /* They change places, so that what was begun is freed. */
+  {
+    QmImport begun = *import;
+
+    *import = *of_table;
+    *of_table = begun;
+  }
   return TRUE;
 }
 

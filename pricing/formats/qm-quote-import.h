@@ -10,6 +10,7 @@
 #pragma once
 
 #include "pricing/formats/qm-csv-mapping.h"
+#include "pricing/formats/qm-html-read.h"
 #include "pricing/qm-rates.h"
 #include "pricing/quotes/qm-match.h"
 #include "pricing/quotes/qm-quote-read.h"
@@ -24,7 +25,7 @@ typedef enum
 {
   QM_DOCUMENT_XML,  /* UBL, or else refused by its root */
   QM_DOCUMENT_JSON, /* the project's own */
-  QM_DOCUMENT_PAGE, /* HTML */
+  QM_DOCUMENT_PAGE, /* HTML, of a shop, or a mail or page with a table */
   QM_DOCUMENT_CSV,
   QM_DOCUMENT_WORKBOOK, /* XLSX or ODS, or else refused by what it has */
   QM_DOCUMENT_PDF,      /* with text, or else refused */
@@ -122,6 +123,23 @@ GBytes *qm_import_pdf (GBytes *bytes,
                        gboolean *damaged,
                        GCancellable *cancellable,
                        GError **error);
+
+/* The table of an HTML page or mail, as CSV, with what stands around it.
+ *
+ * media_type: (nullable): its encoding counts where the page says none.
+ * read: (out) (optional): what was read, and what was left out.
+ *
+ * Returns: (transfer full): the table; or NULL with an error of QM_READ_ERROR:
+ *   there is none, or too much; or of G_IO_ERROR where it was cancelled. */
+GBytes *qm_import_html (GBytes *bytes,
+                        const char *media_type,
+                        QmHtmlRead *read,
+                        GCancellable *cancellable,
+                        GError **error);
+
+/* The encoding that a media type names, "text/html; charset=utf-8"; NULL where
+ * it names none, or is NULL. (transfer full) */
+char *qm_import_charset (const char *media_type);
 
 /* Reads a document.
  *

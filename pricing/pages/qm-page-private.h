@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the files that read pages share; for nobody else. */
+/* What the files that read pages, and tables in them, share; for nobody else.
+ */
 
 #pragma once
 
@@ -113,6 +114,7 @@ typedef struct
 /* A product is added with qm_page_add_product() and belongs to the page. */
 QmStatedProduct *qm_page_add_product (QmPage *page, QmPageMethod method);
 
+/* A price of which nothing is known. */
 QmStatedPrice *qm_stated_price_new (void);
 void qm_stated_price_free (QmStatedPrice *price);
 
@@ -175,6 +177,8 @@ qm_page_same_name (const xmlChar *a, const char *b)
   return a[0] == (xmlChar) b[0] && strcmp ((const char *) a, b) == 0;
 }
 
+/* The value of an attribute; NULL: there is none.  Whether a node is an element
+ * of a name, or of one of several up to NULL. */
 const char *qm_page_attribute (const xmlNode *node, const char *name);
 gboolean qm_page_is (const xmlNode *node, const char *name);
 gboolean qm_page_is_any (const xmlNode *node, const char *const *names);

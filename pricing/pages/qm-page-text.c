@@ -89,6 +89,17 @@ convert_bytes (const guint8 *bytes, gsize size, const char *name, gsize *length)
   return g_string_free (out, FALSE);
 }
 
+/* Whether bytes that are no valid UTF-8 have no character of it either: then
+ * whoever wrote that they are in it was wrong, and it is no damage. */
+static gboolean
+is_other_than_utf8 (const guint8 *bytes, gsize size)
+{
+  for (gsize i = 0; i + 1 < size; i++)
+    if (bytes[i] >= 0xc2 && bytes[i] < 0xf5 && (bytes[i + 1] & 0xc0) == 0x80)
+      return FALSE;
+  return !g_utf8_validate_len ((const char *) bytes, size, NULL);
+}
+
 static const char *
 choose_encoding (const guint8 *bytes, gsize size, const char *charset)
 {
@@ -136,6 +147,8 @@ qm_page_to_utf8 (const guint8 *bytes,
   if (!g_str_has_prefix (name, "UTF-")
       && g_utf8_validate_len ((const char *) bytes, size, NULL))
     name = "UTF-8";
+  else if (g_str_equal (name, "UTF-8") && is_other_than_utf8 (bytes, size))
+    name = "CP1252";
   text = convert_bytes (bytes, size, name, &n);
   for (gsize i = 0; i < n; i++)
     if (text[i] == '\0')

@@ -13,8 +13,9 @@ G_BEGIN_DECLS
  * order mark, `charset` (of the HTTP header, or NULL), the page's own <meta>,
  * the first counts that names an encoding of the web; bytes that are valid
  * UTF-8 with characters beyond ASCII are taken as that whatever it says, and
- * without a name the rest as windows-1252.  What cannot be converted becomes
- * U+FFFD.
+ * without a name the rest as windows-1252, as are bytes that are called UTF-8
+ * and have not one character of it beyond ASCII.  What cannot be converted
+ * becomes U+FFFD.
  *
  * length: (out): bytes of the result.
  *

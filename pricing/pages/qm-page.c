@@ -5,6 +5,7 @@
 #include "pricing/pages/qm-page-private.h"
 
 #include "pricing/pages/qm-page-text.h"
+#include "pricing/pages/qm-page-tree.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -76,55 +77,6 @@ page_new (const QmPageContext *context)
   return page;
 }
 
-/* Builds the tree.  libxml2's own limits stay on: elements deeper than 256 end
- * the page there. */
-static gboolean
-parse_page (QmPage *page, const char *text, gsize length, GError **error)
-{
-  const int options = HTML_PARSE_RECOVER | HTML_PARSE_NOERROR
-                      | HTML_PARSE_NOWARNING | HTML_PARSE_NONET
-                      | HTML_PARSE_COMPACT;
-  htmlParserCtxt *parser = htmlNewParserCtxt ();
-  const xmlError *problem;
-
-  if (parser == NULL)
-    g_error ("out of memory");
-  page->doc =
-      htmlCtxtReadMemory (parser, text, (int) length, NULL, "UTF-8", options);
-  problem = xmlCtxtGetLastError (parser);
-  page->cut = parser->disableSAX != 0
-              || (problem != NULL && problem->level == XML_ERR_FATAL);
-  htmlFreeParserCtxt (parser);
-  if (page->doc != NULL && xmlDocGetRootElement (page->doc) != NULL)
-    return TRUE;
-  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                       _ ("this is not an HTML page"));
-  return FALSE;
-}
-
-/* Whether a text is likely to be HTML: a tag is near its beginning, and it is
- * no XML of another kind. */
-static gboolean
-looks_like_html (const char *text, gsize length)
-{
-  gsize i = 0, end;
-
-  while (i < length && g_ascii_isspace (text[i]))
-    i++;
-  if (length - i > 5 && memcmp (text + i, "<?xml", 5) == 0)
-    {
-      g_autofree char *head = g_strndup (text + i, MIN (length - i, 4096));
-      g_autofree char *lower = g_ascii_strdown (head, -1);
-
-      return strstr (lower, "<html") != NULL;
-    }
-  end = MIN (length, i + 1024);
-  for (; i + 1 < end; i++)
-    if (text[i] == '<' && (g_ascii_isalpha (text[i + 1]) || text[i + 1] == '!'))
-      return g_ascii_strncasecmp (text + i, "<svg", 4) != 0;
-  return FALSE;
-}
-
 static void
 read_head (QmPage *page)
 {
@@ -174,15 +126,20 @@ qm_page_read (const guint8 *bytes,
     }
   page = page_new (context);
   text = qm_page_to_utf8 (bytes, size, page->context->charset, &length);
-  if (!looks_like_html (text, length))
+  if (!qm_page_looks_like_html (text, length))
     {
       g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
                            length == 0 ? _ ("the page is empty")
                                        : _ ("this is not an HTML page"));
       return NULL;
     }
-  if (!parse_page (page, text, length, error))
-    return NULL;
+  page->doc = qm_page_tree_parse (text, length, &page->cut);
+  if (page->doc == NULL)
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                           _ ("this is not an HTML page"));
+      return NULL;
+    }
   for (guint i = 0; i < G_N_ELEMENTS (readers); i++)
     {
       if (g_cancellable_set_error_if_cancelled (cancellable, error))

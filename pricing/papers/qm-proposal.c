@@ -352,6 +352,8 @@ why_not (const QmProposalMaker *maker, const QmCandidate *other)
     return g_strdup (_ ("proposed"));
   if (other->verdict == QM_VERDICT_IMPOSSIBLE)
     return g_strdup (_ ("its time is impossible"));
+  if (other->outlived)
+    return g_strdup (_ ("a training takes longer than the machine serves"));
   if (other->late)
     return g_strdup (_ ("a training takes longer than allowed"));
   if (question->budget_minor >= 0 && other->cost_minor > question->budget_minor)

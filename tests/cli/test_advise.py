@@ -27,7 +27,7 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
 OUTCOME_KEYS = ["outcome", "headline", "reason", "plan", "alternatives",
                 "warnings",
                 "notes", "probability", "sooner", "runner_up", "faster", "cheaper",
-                "would_do", "denied"]
+                "would_do", "outlived", "denied"]
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
               "tax_percent", "kind", "unit", "gpus", "observed_on", "age_days",
               "source", "from_user"]
@@ -155,13 +155,16 @@ class AnswerTest(AdviseTest):
                         wanted = reference.candidates(
                             self.catalog, model, settings=settings,
                             paper=paper)
-                        fits = reference.recommend(wanted, 100000) is not None
+                        # No machine is advised that a run would outlive.
+                        life = math.inf if paper else 5 * 365
+                        fits = reference.recommend(wanted, 100000,
+                                                   life) is not None
                         answer = self.ask(
                             "--model", model, "--budget", "100k", "--settings",
                             settings,
                             *(("--as-in-the-paper",) if paper else ()),
                             expect=0 if fits else 1)
-                        self.compare(answer, wanted, 100000)
+                        self.compare(answer, wanted, 100000, life)
 
     def test_budgets_and_deadlines(self):
         wanted = reference.candidates(self.catalog, "pythia-1b")
@@ -388,7 +391,7 @@ class JsonTest(AdviseTest):
         self.assertIsInstance(outcome["warnings"], list)
         self.assertIsInstance(outcome["notes"], list)
         for key in ("sooner", "runner_up", "faster", "cheaper", "would_do",
-                    "denied"):
+                    "outlived", "denied"):
             if outcome[key] is not None:
                 self.check_candidate(outcome[key])
 

@@ -230,7 +230,8 @@ test_single_claims (void)
                           "3090 would need 119\u00a0% of the cards’ peak.");
 }
 
-/* 72 days on a machine that is to serve for 46: nobody could follow it. */
+/* 72 days on a machine that is to serve for 46: nobody could follow it, and as
+ * in the paper it is said at least. */
 static void
 test_lifetime (void)
 {
@@ -243,6 +244,7 @@ test_lifetime (void)
   question->gpus = g_strdupv ((char **) only);
   question->budget_minor = 2000000;
   question->lifetime_years = 0.125;
+  question->as_in_paper = TRUE;
   longer = join_warnings (question);
   g_assert_nonnull (strstr (longer, said));
   g_assert_nonnull (strstr (
@@ -252,15 +254,78 @@ test_lifetime (void)
   g_assert_null (strstr (within, said));
 }
 
+/* Otherwise it is no answer, and what would have to change is said. */
+static void
+test_outlived (void)
+{
+  static const char *const only[] = { "a6000", NULL };
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  QmRecommendation found;
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autofree char *headline = NULL;
+  g_autofree char *why = NULL;
+  g_autofree char *warnings = NULL;
+  const QmCandidate *closest, *other;
+
+  question->gpus = g_strdupv ((char **) only);
+  question->budget_minor = 2000000;
+  question->lifetime_years = 0.125;
+  advice = answer_and_recommend (question, &found);
+  headline = qm_prose_headline (advice, question, &found);
+  why = qm_prose_why (advice, question, &found);
+  warnings = join_warnings (question);
+  g_assert_cmpint (found.outcome, ==, QM_OUTCOME_OVER_BUDGET);
+  g_assert_cmpint (found.best, ==, -1);
+  closest = qm_advice_candidate (advice, found.outlived);
+  other = qm_advice_candidate (advice, found.would_do);
+  g_assert_true (closest->outlived && closest->cost_minor <= 2000000);
+  g_assert_true (!other->outlived && other->cost_minor > 2000000);
+  g_assert_cmpstr (headline, ==,
+                   "No machine within the budget finishes in its lifetime");
+  g_assert_nonnull (strstr (
+      why, "a run takes 72 days, and the machine is to serve for 46 days, so "
+           "that it is 26 days too long. With $"));
+  g_assert_nonnull (
+      strstr (why, "The closest would do if it served for 72 days."));
+  g_assert_null (strstr (warnings, "would not end in that time"));
+}
+
+/* With no budget that would help, and with one that does. */
+static void
+test_outlived_by_all (void)
+{
+  g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+  QmRecommendation found;
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autoptr (QmAdvice) within = NULL;
+  g_autofree char *headline = NULL;
+  g_autofree char *why = NULL;
+
+  question->lifetime_years = 0.0001;
+  advice = answer_and_recommend (question, &found);
+  headline = qm_prose_headline (advice, question, &found);
+  why = qm_prose_why (advice, question, &found);
+  g_assert_cmpint (found.outcome, ==, QM_OUTCOME_TOO_LATE);
+  g_assert_cmpstr (headline, ==, "No machine finishes in its lifetime");
+  g_assert_true (g_str_has_prefix (why, "The closest is "));
+  g_assert_nonnull (strstr (why, "It would do if it served for "));
+  question->lifetime_years = 0.125;
+  within = answer_and_recommend (question, &found);
+  g_assert_cmpint (found.outcome, ==, QM_OUTCOME_FOUND);
+  g_assert_cmpfloat (qm_advice_candidate (within, found.best)->longest_days, <=,
+                     0.125 * 365);
+  g_assert_cmpint (found.outlived, ==, -1);
+}
+
 /* While times are being predicted, that there is no machine is no answer. */
 static void
 test_early (void)
 {
   g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
   g_autoptr (QmForecasts) forecasts = qm_forecasts_new ();
-  const QmRecommendation nothing = { .outcome = QM_OUTCOME_NOTHING,
-                                     .best = -1,
-                                     .would_do = -1 };
+  const QmRecommendation nothing = {
+    .outcome = QM_OUTCOME_NOTHING, .best = -1, .would_do = -1, .outlived = -1
+  };
   QmRecommendation found;
   g_autoptr (QmAdvice) advice = answer_and_recommend (question, &found);
   g_autofree char *headline = NULL;
@@ -362,6 +427,8 @@ main (int argc, char **argv)
   g_test_add_func ("/prose/portfolio-claims", test_portfolio_claims);
   g_test_add_func ("/prose/single-claims", test_single_claims);
   g_test_add_func ("/prose/lifetime", test_lifetime);
+  g_test_add_func ("/prose/outlived", test_outlived);
+  g_test_add_func ("/prose/outlived-by-all", test_outlived_by_all);
   g_test_add_func ("/prose/early", test_early);
   g_test_add_func ("/prose/hour", test_hour);
   g_test_add_func ("/prose/ages", test_ages);

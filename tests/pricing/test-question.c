@@ -113,6 +113,52 @@ test_deadline_of_a_run (void)
       "h100-80gb-sxm");
 }
 
+/* Nor may a run take longer than its machine is to serve; without a deadline,
+ * and with one that is longer. */
+static void
+test_life_of_a_machine (void)
+{
+  g_autoptr (QmQuestion) question = ask ();
+  g_autoptr (QmAdvice) advice = NULL;
+  const QmCandidate *slow, *fast;
+
+  question->lifetime_years = 30.0 / 365;
+  advice = answer (catalog, question);
+  slow = find_candidate (advice, "a6000", 4);
+  fast = find_candidate (advice, "a6000", 8);
+  g_assert_true (slow->late && slow->outlived);
+  g_assert_false (fast->late || fast->outlived);
+  g_assert_cmpfloat_with_epsilon (qm_advice_get_run_limit (advice), 30, 1e-9);
+  qm_advice_set_run_deadline (advice, 100);
+  g_assert_true (slow->late && slow->outlived);
+  qm_advice_set_run_deadline (advice, 20);
+  g_assert_true (fast->late);
+  g_assert_false (fast->outlived);
+  g_assert_cmpfloat (qm_advice_get_run_limit (advice), ==, 20);
+}
+
+/* Which runs could be left out, so that the others end in time. */
+static void
+test_runs_to_leave (void)
+{
+  g_autoptr (QmQuestion) question = ask ();
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autofree char *why = NULL;
+  QmRecommendation found;
+  static const char *const only[] = { "a6000", NULL };
+
+  g_strfreev (question->gpus);
+  question->gpus = g_strdupv ((char **) only);
+  question->lifetime_years = 20.0 / 365;
+  advice = answer (catalog, question);
+  found = qm_advice_recommend (advice, -1, NAN);
+  g_assert_cmpint (found.outcome, ==, QM_OUTCOME_TOO_LATE);
+  why = qm_prose_why (advice, question, &found);
+  g_assert_nonnull (strstr (
+      why, "a run takes 22 days, and the machine is to serve for 20 days"));
+  g_assert_nonnull (strstr (why, "or without the runs of "));
+}
+
 /* The recommendation is as fast as any that is in time with a run. */
 static void
 test_recommendation (void)
@@ -398,6 +444,8 @@ main (int argc, char **argv)
     g_error ("%s", error.message);
   g_test_add_func ("/question/deadline-of-the-year", test_deadline_of_the_year);
   g_test_add_func ("/question/deadline-of-a-run", test_deadline_of_a_run);
+  g_test_add_func ("/question/life-of-a-machine", test_life_of_a_machine);
+  g_test_add_func ("/question/runs-to-leave", test_runs_to_leave);
   g_test_add_func ("/question/recommendation", test_recommendation);
   g_test_add_func ("/question/matrix", test_matrix);
   g_test_add_func ("/question/matrix-gaps", test_matrix_gaps);

@@ -233,7 +233,7 @@ has_file (void)
 static gboolean
 is_kept (void)
 {
-  qm_bench_session_settle ();
+  g_assert_true (qm_bench_session_settle ());
   return has_file ();
 }
 

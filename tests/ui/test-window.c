@@ -12,7 +12,9 @@
 #include "ui/quotes/qm-quotes-page.h"
 #include "ui/quotes/qm-store-bar.h"
 
+#include <glib/gi18n-lib.h>
 #include <glib/gstdio.h>
+#include <locale.h>
 #include <malloc.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -135,7 +137,29 @@ test_narrow (void)
   qm_advisor_add_run (advisor, "vit-large", 10);
   g_object_set (advisor, "portfolio", TRUE, NULL);
   g_assert_cmpint (least_width (window), <=, 360);
+  qm_advisor_add_run (advisor, "mamba-2.8b", 2.25);
+  g_assert_cmpint (least_width (window), <=, 360);
   close_window (window);
+}
+
+/* So in German, of which words are longer. */
+static void
+test_narrow_german (void)
+{
+  g_autofree char *was = g_strdup (setlocale (LC_ALL, NULL));
+
+  if (setlocale (LC_ALL, "de_DE.utf8") == NULL)
+    {
+      g_test_skip ("the locale de_DE.utf8 is not installed");
+      return;
+    }
+  bindtextdomain (GETTEXT_PACKAGE, g_getenv ("QM_TEST_PO_DIR"));
+  bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
+  textdomain (GETTEXT_PACKAGE);
+  g_assert_cmpstr (g_dgettext (GETTEXT_PACKAGE, "Lifetime"), ==,
+                   "Nutzungsdauer");
+  test_narrow ();
+  setlocale (LC_ALL, was);
 }
 
 static void
@@ -565,6 +589,7 @@ main (int argc, char **argv)
   g_test_add_func ("/window/state-comes-back", test_state_comes_back);
   g_test_add_func ("/window/least-heights", test_least_heights);
   g_test_add_func ("/window/narrow", test_narrow);
+  g_test_add_func ("/window/narrow-german", test_narrow_german);
   g_test_add_func ("/window/without-settings", test_without_settings);
   g_test_add_func ("/window/catalog-again", test_catalog_again);
   g_test_add_func ("/window/catalog-everywhere", test_catalog_everywhere);

@@ -9,6 +9,7 @@
 #include "data/datadir.h"
 #include "data/results-file.h"
 #include "ui/machine/qm-bench-session-private.h"
+#include "ui/qm-patience.h"
 
 #include <glib/gstdio.h>
 #include <limits.h>
@@ -128,11 +129,18 @@ qm_bench_session_forget (void)
   put (NULL);
 }
 
-void
+static void
+finish_pool (gpointer data)
+{
+  g_thread_pool_free (data, FALSE, TRUE);
+}
+
+gboolean
 qm_bench_session_settle (void)
 {
-  if (pool != NULL)
-    g_thread_pool_free (g_steal_pointer (&pool), FALSE, TRUE);
+  return pool == NULL
+         || qm_patience_run (finish_pool, g_steal_pointer (&pool),
+                             QM_PATIENCE_USEC);
 }
 
 /* The models of a list that are in the catalog. */

@@ -81,8 +81,9 @@ void qm_bench_session_estimate (QmBenchSession *self,
 gboolean qm_bench_session_restore (QmBenchSession *self);
 
 /* Waits until what sessions left for that is on the disk, or is gone from it:
- * before the program ends. */
-void qm_bench_session_settle (void);
+ * before the program ends, and no longer than QM_PATIENCE_USEC.  FALSE where it
+ * is not by then. */
+gboolean qm_bench_session_settle (void);
 
 /* Which GPU of the catalog the device of the last estimate or run is: that is
  * what is predicted for, and has a place in the plots.  NULL: none, as a

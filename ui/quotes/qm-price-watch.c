@@ -6,6 +6,7 @@
 
 #include "pricing/fetch/qm-rates-fetch.h"
 #include "pricing/fetch/qm-watch-refresh.h"
+#include "ui/qm-patience.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -320,6 +321,12 @@ qm_price_watch_cancel (QmPriceWatch *self)
     g_cancellable_cancel (self->cancellable);
 }
 
+static gboolean
+is_watch_busy (gpointer data)
+{
+  return qm_price_watch_is_busy (data);
+}
+
 void
 qm_price_watch_close (QmPriceWatch *self)
 {
@@ -327,8 +334,9 @@ qm_price_watch_close (QmPriceWatch *self)
 
   self->closed = TRUE;
   qm_price_watch_cancel (self);
-  while (self->cancellable != NULL)
-    g_main_context_iteration (NULL, TRUE);
+  if (!qm_patience_iterate (is_watch_busy, self, QM_PATIENCE_USEC))
+    g_printerr (_ ("quartermaster: prices that were looked up could not be "
+                   "saved: the disk does not answer\n"));
 }
 
 gboolean

@@ -8,6 +8,7 @@
 #include "pricing/pages/qm-page-rules.h"
 #include "pricing/quotes/qm-quote-store-backup.h"
 #include "pricing/quotes/qm-quote-store-prices.h"
+#include "ui/qm-patience.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>
@@ -437,6 +438,12 @@ qm_quote_book_new (QmCatalogKeeper *keeper, const char *path)
   return self;
 }
 
+static gboolean
+is_book_busy (gpointer self)
+{
+  return QM_QUOTE_BOOK (self)->loading || QM_QUOTE_BOOK (self)->n_readers > 0;
+}
+
 void
 qm_quote_book_close (QmQuoteBook *self)
 {
@@ -444,8 +451,9 @@ qm_quote_book_close (QmQuoteBook *self)
 
   self->closed = TRUE;
   g_clear_handle_id (&self->poll, g_source_remove);
-  while (self->loading || self->n_readers > 0)
-    g_main_context_iteration (NULL, TRUE);
+  if (!qm_patience_iterate (is_book_busy, self, QM_PATIENCE_USEC))
+    g_printerr (_ ("quartermaster: quotes are still being read or written: the "
+                   "disk does not answer\n"));
 }
 
 QmCatalogKeeper *
