@@ -4,8 +4,9 @@ pass of the models of the catalog at the same micro-batch, on the same GPU, in
 turns: ours, PyTorch, ours again.
 
 All models are compiled at the same time, while nothing is timed; the largest
-comes last, when no other keeps memory of the GPU.  Prints a table in Markdown
-and fails where a bar is missed.
+comes last, when no other keeps memory of the GPU.  With --devices N the models
+are shared out over N GPUs of the machine, each with one at a time.  Prints a
+table in Markdown and fails where a bar is missed.
 
 With --peer, another program of PyTorch is run instead, as PROGRAM MODEL free
 MICRO_BATCH, one model after the other; it prints JSON lines with `mbs` and
@@ -29,14 +30,16 @@ PEER_NAMES = {'roberta-large': 'roberta', 'vit-large': 'vit',
 class Compiled:
     """torch-pass.py, compiled and waiting."""
 
-    def __init__(self, model, options):
+    def __init__(self, model, gpu, options):
         self.model, self.options = model, options
         self.process = subprocess.Popen(
             [sys.executable, pathlib.Path(__file__).with_name('torch-pass.py'),
              model, str(common.SIZES[model][0]), '--wait', '--passes'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=open(options.logs / f'torch-{model}.log', 'wb'), text=True,
-            env={**os.environ, 'TORCHINDUCTOR_COMPILE_THREADS': '4'})
+            env={**os.environ, 'TORCHINDUCTOR_COMPILE_THREADS': '4',
+                 **({'CUDA_VISIBLE_DEVICES': str(gpu)}
+                    if options.devices > 1 else {})})
 
     def ready(self):
         return json.loads(self.process.stdout.readline() or '{}')
@@ -57,7 +60,7 @@ class Compiled:
 class Peer:
     """A program that measures sizes up to the wanted one."""
 
-    def __init__(self, model, options):
+    def __init__(self, model, _, options):
         self.model, self.options = model, options
 
     def ready(self):
@@ -78,12 +81,12 @@ class Peer:
         pass
 
 
-def ours(model, options):
+def ours(model, gpu, options):
     """Milliseconds of a pass and MFU, or None and a message."""
     status, lines, message = common.bench(
         options.bench, 'run', '--model', model, '--micro-batch',
         common.SIZES[model][0], '--repeat', options.repeat, '--device',
-        options.device, '--json')
+        options.device if options.devices == 1 else f'cuda:{gpu}', '--json')
     if status != 0:
         return None, message
     with open(options.logs / 'ours.jsonl', 'a', encoding='utf-8') as file:
@@ -91,12 +94,12 @@ def ours(model, options):
     return lines[-1]['pass']['mean_s'] * 1e3, lines[-1]['mfu']
 
 
-def measure(model, peer, options):
+def measure(model, gpu, peer, options):
     """A row of the table."""
     size, bar = common.SIZES[model]
-    before, note = ours(model, options)
+    before, note = ours(model, gpu, options)
     torch = peer.measure()
-    after, note = ours(model, options)
+    after, note = ours(model, gpu, options)
     if before is None or after is None:
         return dict(model=model, good=False,
                     text=f'| {model} | {size} | failed: {note} | {torch} | | '
@@ -118,29 +121,38 @@ def measure(model, peer, options):
 def main():
     parser = common.arguments(__doc__.splitlines()[0], repeat=2, peer='',
                               models=','.join(common.MODELS), logs='.',
-                              jobs=len(common.MODELS))
+                              jobs=len(common.MODELS), devices=1)
     options = parser.parse_args()
     options.logs = pathlib.Path(options.logs)
+    if options.peer and options.devices > 1:
+        parser.error('--peer runs on one GPU')
     models = options.models.split(',')
     begin = time.monotonic()
     kind = Peer if options.peer else Compiled
-    peers = {}
+    # The largest last.
+    order = sorted(models, key=lambda model: model == 'pythia-6.9b')
+    gpus = {model: i % options.devices for i, model in enumerate(order)}
+    peers, rows = {}, {}
+
+    def measure_all(gpu):
+        for model in order:
+            if gpus[model] != gpu:
+                continue
+            rows[model] = measure(model, gpu, peers[model], options)
+            print(f'{rows[model]["text"]} {time.monotonic() - begin:.0f} s',
+                  file=sys.stderr, flush=True)
+
     try:
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             def prepare(model):
-                peers[model] = kind(model, options)
+                peers[model] = kind(model, gpus[model], options)
                 return peers[model].ready()
             for model, ready in zip(models, pool.map(prepare, models)):
                 print(f'{model}: ready {ready}, '
                       f'{time.monotonic() - begin:.0f} s', file=sys.stderr,
                       flush=True)
-        # The largest last.
-        order = sorted(models, key=lambda model: model == 'pythia-6.9b')
-        rows = {}
-        for model in order:
-            rows[model] = measure(model, peers[model], options)
-            print(f'{rows[model]["text"]} {time.monotonic() - begin:.0f} s',
-                  file=sys.stderr, flush=True)
+        with concurrent.futures.ThreadPoolExecutor(options.devices) as pool:
+            list(pool.map(measure_all, range(options.devices)))
     finally:
         for peer in peers.values():
             peer.stop()
