@@ -373,6 +373,8 @@ kind_name (QmDocumentKind kind)
       return "workbook";
     case QM_DOCUMENT_PDF:
       return "pdf";
+    case QM_DOCUMENT_MAIL:
+      return "mail";
     case QM_DOCUMENT_CSV:
     case QM_DOCUMENT_OTHER:
     default:
@@ -475,6 +477,8 @@ kind_text (QmDocumentKind kind)
       return _ ("a workbook");
     case QM_DOCUMENT_PDF:
       return _ ("a PDF");
+    case QM_DOCUMENT_MAIL:
+      return _ ("an e-mail");
     case QM_DOCUMENT_CSV:
     case QM_DOCUMENT_OTHER:
     default:
@@ -661,9 +665,9 @@ qm_cli_quotes_import (const char *const *arguments, GError **error)
     .parameters = _ ("FILE|ADDRESS|-…"),
     .summary = _ ("Reads quotes and stores them: workbooks (XLSX and ODS), "
                   "PDFs with text, tables as\nCSV, UBL quotations, web pages, "
-                  "and the project’s own format, told apart by their\ncontent. "
-                  "Where one document cannot be read, nothing is stored of "
-                  "any."),
+                  "saved e-mails, and the project’s own format, told\napart by "
+                  "their content. Where one document cannot be read, nothing "
+                  "is stored of any."),
     .description = _ ("What a table’s columns hold is found out by their "
                       "names, asked for where that is\nnot enough, and "
                       "remembered for the next table like it."),

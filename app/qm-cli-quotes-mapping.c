@@ -220,6 +220,48 @@ table_of (QmDocumentKind kind,
   return qm_import_sheet (bytes, NULL, NULL, NULL, NULL, error);
 }
 
+static void
+refuse_no_table (const char *name, GError **error)
+{
+  g_autofree char *quoted = qm_cli_quote (name);
+
+  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+               _ ("%s is no table; --map, --decimal, --dates and "
+                  "--currency are for tables"),
+               quoted);
+}
+
+/* The mapping of the document in a mail that is read of it. */
+static QmCsvMapping *
+read_of_mail (const QmCliMapping *typed,
+              GBytes *bytes,
+              const char *name,
+              const char *mappings,
+              GError **error)
+{
+  QmImportOptions options = { .mappings = mappings };
+  g_autoptr (QmImport) import =
+      qm_import_bytes (bytes, name, "message/rfc822", &options, NULL, error);
+  const char *data;
+  gsize size;
+
+  if (import == NULL)
+    return NULL;
+  data = g_bytes_get_data (import->part, &size);
+  /* What reads as one more is prose. */
+  if (import->mapping == NULL
+      || qm_document_kind (data, size, import->part_name, import->part_type)
+             == QM_DOCUMENT_MAIL)
+    {
+      refuse_no_table (name, error);
+      return NULL;
+    }
+  return qm_cli_mapping_read (typed, import->part,
+                              import->part_name != NULL ? import->part_name
+                                                        : import->part_type,
+                              import->part_type, mappings, error);
+}
+
 QmCsvMapping *
 qm_cli_mapping_read (const QmCliMapping *typed,
                      GBytes *bytes,
@@ -238,6 +280,8 @@ qm_cli_mapping_read (const QmCliMapping *typed,
                             ? qm_document_kind (data, size, name, media_type)
                             : QM_DOCUMENT_OTHER;
 
+  if (kind == QM_DOCUMENT_MAIL)
+    return read_of_mail (typed, bytes, name, mappings, error);
   if (kind == QM_DOCUMENT_WORKBOOK || kind == QM_DOCUMENT_PDF
       || kind == QM_DOCUMENT_PAGE)
     {
@@ -249,13 +293,7 @@ qm_cli_mapping_read (const QmCliMapping *typed,
     }
   else if (kind != QM_DOCUMENT_CSV)
     {
-      g_autofree char *quoted = NULL;
-
-      quoted = qm_cli_quote (name);
-      g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-                   _ ("%s is no table; --map, --decimal, --dates and "
-                      "--currency are for tables"),
-                   quoted);
+      refuse_no_table (name, error);
       return NULL;
     }
   mapping = qm_csv_mapping_guess (data, size, error);

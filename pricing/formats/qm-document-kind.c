@@ -4,6 +4,7 @@
 
 #include "pricing/formats/qm-quote-import.h"
 
+#include "pricing/formats/qm-mail.h"
 #include "pricing/formats/qm-workbook.h"
 
 #include <string.h>
@@ -162,6 +163,8 @@ qm_document_kind (const char *data,
     return QM_DOCUMENT_PDF;
   if (size == 0 || is_binary (data, size))
     return QM_DOCUMENT_OTHER;
+  if (qm_mail_may_be (data, size, name, media_type))
+    return QM_DOCUMENT_MAIL;
   text = get_beginning (data, size);
   first = skip_prolog (text);
   if (is_page (first))

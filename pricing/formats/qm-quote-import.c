@@ -4,6 +4,7 @@
 
 #include "pricing/formats/qm-quote-import.h"
 
+#include "pricing/formats/qm-mail-import.h"
 #include "pricing/formats/qm-quote-csv.h"
 #include "pricing/formats/qm-quote-json.h"
 #include "pricing/formats/qm-quote-ubl.h"
@@ -25,6 +26,9 @@ typedef struct
   const QmImportOptions *options;
   GCancellable *cancellable;
   guint n_above; /* rows of a table that come from another sheet */
+  /* Of the mail that it is a part of, what its quotes come from: */
+  const char *mail_name;
+  const char *mail_sha256; /* NULL: it is part of none */
 } Document;
 
 void
@@ -37,6 +41,9 @@ qm_import_free (QmImport *import)
   qm_sheet_free (import->sample);
   g_free (import->mapping_reason);
   g_free (import->fingerprint);
+  g_clear_pointer (&import->part, g_bytes_unref);
+  g_free (import->part_name);
+  g_free (import->part_type);
   g_free (import);
 }
 
@@ -49,6 +56,10 @@ refuse_other (const Document *document, GError **error)
 
   if (document->size == 0)
     message = _ ("The document is empty.");
+  else if (document->name != NULL && g_str_has_suffix (document->name, ".msg"))
+    message = _ ("This is an e-mail of Outlook (.msg), which is not read. Save "
+                 "it as EML there, or save what is attached, and import "
+                 "that.");
   else if (memcmp (data, "\xd0\xcf", MIN (document->size, 2)) == 0)
     message = _ ("This is a file of an old spreadsheet or word processor, or "
                  "one with a password. Open it there, save it without a "
@@ -453,6 +464,7 @@ read_kind (QmImport *import, const Document *document, GError **error)
       return read_workbook (import, document, error);
     case QM_DOCUMENT_PDF:
       return read_pdf (import, document, error);
+    case QM_DOCUMENT_MAIL: /* read_mail() */
     case QM_DOCUMENT_OTHER:
     default:
       return refuse_other (document, error);
@@ -528,9 +540,45 @@ finish_quote (QmQuote *quote,
   if (!checked)
     qm_quote_check (quote);
   if (quote->source == NULL)
-    quote->source = qm_read_text (document->name);
+    quote->source = qm_read_text (
+        document->mail_sha256 != NULL ? document->mail_name : document->name);
   if (quote->sha256 == NULL)
     quote->sha256 = g_strdup (sha256);
+}
+
+static QmImport *import_document (const Document *document, GError **error);
+
+static QmImport *
+read_part_cb (const QmMailPart *part,
+              const QmCsvMapping *mapping,
+              gpointer user_data,
+              GError **error)
+{
+  const Document *mail = user_data;
+  QmImportOptions options = *mail->options;
+  Document inner = *mail;
+
+  options.mapping = mapping;
+  inner.options = &options;
+  inner.data = g_bytes_get_data (part->bytes, &inner.size);
+  inner.name = part->name;
+  inner.media_type = part->media_type;
+  return import_document (&inner, error);
+}
+
+static QmImport *
+read_mail (const Document *document, GError **error)
+{
+  g_autoptr (GBytes) bytes =
+      g_bytes_new_static (document->data, document->size);
+  g_autofree char *sha256 =
+      g_compute_checksum_for_bytes (G_CHECKSUM_SHA256, bytes);
+  Document mail = *document;
+
+  mail.mail_name = document->name;
+  mail.mail_sha256 = sha256;
+  return qm_import_mail (bytes, document->options->mapping, read_part_cb, &mail,
+                         document->cancellable, error);
 }
 
 static QmImport *
@@ -542,16 +590,24 @@ import_document (const Document *document, GError **error)
 
   import->kind = qm_document_kind (document->data, document->size,
                                    document->name, document->media_type);
+  /* Those in a mail were followed when it was taken apart. */
+  if (import->kind == QM_DOCUMENT_MAIL && document->mail_sha256 != NULL)
+    import->kind = QM_DOCUMENT_CSV;
   import->quotes =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
-  if (!check_size (import->kind, document->size, error)
-      || !read_kind (import, document, error))
+  if (!check_size (import->kind, document->size, error))
+    return NULL;
+  if (import->kind == QM_DOCUMENT_MAIL)
+    return read_mail (document, error);
+  if (!read_kind (import, document, error))
     return NULL;
   if (now == 0)
     now = g_get_real_time () / G_USEC_PER_SEC;
-  sha256 = g_compute_checksum_for_data (G_CHECKSUM_SHA256,
-                                        (const guchar *) document->data,
-                                        document->size);
+  sha256 = document->mail_sha256 != NULL
+               ? g_strdup (document->mail_sha256)
+               : g_compute_checksum_for_data (G_CHECKSUM_SHA256,
+                                              (const guchar *) document->data,
+                                              document->size);
   for (guint i = 0; i < import->quotes->len; i++)
     finish_quote (g_ptr_array_index (import->quotes, i), import, document,
                   sha256, now);

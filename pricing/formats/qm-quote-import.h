@@ -29,6 +29,7 @@ typedef enum
   QM_DOCUMENT_CSV,
   QM_DOCUMENT_WORKBOOK, /* XLSX or ODS, or else refused by what it has */
   QM_DOCUMENT_PDF,      /* with text, or else refused */
+  QM_DOCUMENT_MAIL,     /* saved, with what is attached to it */
   QM_DOCUMENT_OTHER     /* nothing that is read */
 } QmDocumentKind;
 
@@ -82,6 +83,10 @@ typedef struct
   char *mapping_reason;     /* what is missing, as a sentence; NULL: nothing */
   char *fingerprint;        /* to remember the mapping by; NULL: no header */
   QmSheet *sample;          /* the first rows, to be shown beside it */
+  /* Of a mail, the document in it that the mapping is of; else NULL: */
+  GBytes *part;
+  char *part_name; /* NULL for a text of its own */
+  char *part_type; /* its media type */
 } QmImport;
 
 void qm_import_free (QmImport *import);

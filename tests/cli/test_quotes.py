@@ -84,6 +84,27 @@ class ImportTest(QuotesTest):
             self.refuse_quotes("import", "--map", "A=nonsense", path,
                                says="nonsense")
 
+    def test_mail(self):
+        """Of a saved mail what is attached is read, and the mail is kept."""
+        path = os.path.join(SAMPLES, os.pardir, "procurement",
+                            "de-mail-anhang.eml")
+        document, = self.ask_json("import", path)["documents"]
+        quote, = document["quotes"]
+        self.assertEqual(document["kind"], "mail")
+        self.assertEqual(quote["source"], "de-mail-anhang.eml")
+        self.assertEqual(quote["payable"], "152558.00")
+        self.assertIn("Angebot Grün.csv",
+                      json.dumps(quote["findings"], ensure_ascii=False))
+        shown = self.ask_json("show", str(quote["id"]))
+        self.assertEqual(len(shown["attachments"]), 1)
+        self.refuse_quotes("import", "--map", "A=nonsense", path,
+                           says="nonsense")
+        mapped, = self.ask_json("import", "--dry-run", "--map",
+                                "Pos.=part_number", path)["documents"]
+        self.assertEqual([line["part_number"]
+                          for line in mapped["quotes"][0]["lines"]],
+                         ["1", "2"])
+
     def test_ubl(self):
         answer = self.ask_json("import",
                                os.path.join(SAMPLES, "four-lines.xml"))

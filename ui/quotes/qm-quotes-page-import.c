@@ -110,7 +110,7 @@ import_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   g_autoptr (GtkFileFilter) all = gtk_file_filter_new ();
   static const char *const patterns[] = { "*.pdf", "*.xlsx", "*.ods", "*.csv",
                                           "*.tsv", "*.txt",  "*.xml", "*.html",
-                                          "*.htm", "*.json" };
+                                          "*.htm", "*.eml",  "*.json" };
   GtkFileChooser *chooser;
 
   if (self->chooser != NULL)
