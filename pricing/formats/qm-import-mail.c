@@ -386,7 +386,11 @@ refuse_mail (Choice *choice, GError **error)
     message = _ ("This e-mail is encrypted, or packed into its signature, and "
                  "not read. Open it where you read mail, save what is attached "
                  "and import that.");
-  else if (choice->mail->damaged || choice->mail->cut)
+  else if (choice->mail->cut)
+    message = _ ("This e-mail has too many parts, or parts too deep in each "
+                 "other. Save what is attached where you read mail, and import "
+                 "that.");
+  else if (choice->mail->damaged)
     message = _ ("This e-mail is damaged, and its parts cannot be told apart. "
                  "Save it once more, or save what is attached and import "
                  "that.");

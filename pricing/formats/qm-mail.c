@@ -13,6 +13,12 @@
 /* So much of a document is looked at to tell whether it is a mail. */
 #define LOOK_AT_FIELDS ((gsize) 4096)
 
+/* What GMime takes in linear time, and without its stack running over: lines
+ * that may be boundaries, and colons in a field of addresses, each of which may
+ * begin a group in the one before it. */
+#define MOST_BOUNDARIES 5000
+#define MOST_COLONS     1000
+
 typedef struct
 {
   QmMail *mail;
@@ -76,6 +82,48 @@ ends_in (const char *name, const char *ending)
 
   return length >= strlen (ending)
          && g_ascii_strcasecmp (name + length - strlen (ending), ending) == 0;
+}
+
+/* Whether a line begins a field that GMime reads addresses of. */
+static gboolean
+begins_addresses (const char *line, gsize size)
+{
+  static const char *const names[] = { "From", "Sender", "Reply-To", "To",
+                                       "Cc",   "Bcc",    NULL };
+  gsize n = 0;
+
+  while (n < size && (g_ascii_isalnum (line[n]) || line[n] == '-'))
+    n++;
+  return is_one_of (line, n, names);
+}
+
+/* Whether a mail is beyond what is left to GMime; the fields of mails in it are
+ * looked at, too. */
+static gboolean
+is_beyond (const char *data, gsize size)
+{
+  gboolean addresses = FALSE;
+  guint boundaries = 0, colons = 0;
+
+  for (gsize at = 0; at < size;)
+    {
+      const char *line = data + at;
+      const char *next = memchr (line, '\n', size - at);
+      gsize length = next != NULL ? (gsize) (next - line) + 1 : size - at;
+
+      boundaries += length > 2 && line[0] == '-' && line[1] == '-';
+      if (*line != ' ' && *line != '\t')
+        {
+          addresses = begins_addresses (line, length);
+          colons = 0;
+        }
+      for (gsize i = 0; addresses && i < length; i++)
+        colons += line[i] == ':';
+      if (boundaries > MOST_BOUNDARIES || colons > MOST_COLONS)
+        return TRUE;
+      at += length;
+    }
+  return FALSE;
 }
 
 /* Past a byte order mark, which editors leave, and the line that stands between
@@ -350,11 +398,17 @@ unpack_into (Walk *walk, GBytes *bytes, guint depth)
   gsize mark = size >= 3 && memcmp (data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   gboolean folder = at > mark;
   gsize first = folder ? mark : at;
-  GMimeStream *stream =
-      g_mime_stream_mem_new_with_buffer (data + first, size - first);
-  GMimeParser *parser = g_mime_parser_new_with_stream (stream);
+  GMimeStream *stream;
+  GMimeParser *parser;
   GMimeMessage *message;
 
+  if (is_beyond (data, size))
+    {
+      walk->mail->cut = TRUE;
+      return;
+    }
+  stream = g_mime_stream_mem_new_with_buffer (data + first, size - first);
+  parser = g_mime_parser_new_with_stream (stream);
   g_mime_parser_set_format (parser,
                             folder ? GMIME_FORMAT_MBOX : GMIME_FORMAT_MESSAGE);
   message = g_mime_parser_construct_message (parser, NULL);

@@ -300,37 +300,80 @@ test_refused (void)
                   -1, "“a.pdf”");
 }
 
-/* Parts in parts, mails in mails and many parts, more than are read. */
-static void
-test_bounds (void)
+static char *
+nest_parts (guint n)
 {
-  g_autoptr (GString) deep = g_string_new (HEAD);
-  g_autoptr (GString) mails = g_string_new (HEAD);
-  g_autoptr (GString) many = g_string_new (MIXED);
+  GString *text = g_string_new (HEAD);
 
-  for (guint i = 0; i < 60000; i++)
-    g_string_append_printf (deep,
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (text,
                             "Content-Type: multipart/mixed; boundary=b%u\n\n"
                             "--b%u\n",
                             i, i);
-  g_string_append (deep, "\n" TABLE);
-  assert_refused (deep->str, (gssize) deep->len, "e-mail");
-  for (guint i = 0; i < 40000; i++)
-    g_string_append (mails, "Content-Type: message/rfc822\n\n" HEAD);
-  g_string_append (mails, "\n" TABLE);
-  assert_refused (mails->str, (gssize) mails->len, "e-mail");
-  g_string_append (many, ATTACHED ("first.csv") TABLE);
-  for (guint i = 0; i < 30000; i++)
-    g_string_append (many, ATTACHED ("x.csv") TABLE);
-  {
-    g_autoptr (QmImport) import =
-        read_text (many->str, (gssize) many->len, NULL);
+  g_string_append (text, "\n" TABLE);
+  return g_string_free (text, FALSE);
+}
 
-    g_assert_nonnull (import);
-    g_assert_cmpuint (import->quotes->len, ==, 1);
-    g_assert_cmpint (level_of (quote_at (import, 0), "too many parts"), ==,
-                     QM_FINDING_WARNING);
-  }
+static char *
+nest_mails (guint n)
+{
+  GString *text = g_string_new (HEAD);
+
+  for (guint i = 0; i < n; i++)
+    g_string_append (text, "Content-Type: message/rfc822\n\n" HEAD);
+  g_string_append (text, "\n" TABLE);
+  return g_string_free (text, FALSE);
+}
+
+static char *
+repeat (const char *before, const char *piece, guint n, const char *after)
+{
+  GString *text = g_string_new (before);
+
+  for (guint i = 0; i < n; i++)
+    g_string_append (text, piece);
+  g_string_append (text, after);
+  return g_string_free (text, FALSE);
+}
+
+/* Parts in parts, mails in mails, groups of addresses in groups, and many
+ * parts, more than are read. */
+static void
+test_bounds (void)
+{
+  static const char many_parts[] = "too many parts";
+  g_autofree char *deep = nest_parts (4000);
+  g_autofree char *deeper = nest_parts (60000);
+  g_autofree char *mails = nest_mails (40000);
+  g_autofree char *groups = repeat (HEAD "To: ", "a:", 3000000, "\n\nText\n");
+  g_autofree char *folded =
+      repeat (HEAD "Content-Type: message/rfc822\n\n" HEAD "cc : x\n", "\ta:\n",
+              1500000, "\nText\n");
+  g_autofree char *inner =
+      repeat (HEAD "Content-Type: message/rfc822\n\n" HEAD "Bcc: ", "a:",
+              3000000, "\n\nText\n");
+  g_autofree char *allowed =
+      repeat (HEAD "To: ", "a:", 990, "\nContent-Type: text/html\n\n" PAGE);
+  g_autofree char *many =
+      repeat (MIXED, ATTACHED ("x.csv") TABLE, 3000, "--b--\n");
+  g_autofree char *more = repeat (MIXED, "--b\n\n", 1000000, "--b--\n");
+  g_autoptr (QmImport) import = NULL;
+  g_autoptr (QmImport) grouped = NULL;
+
+  assert_refused (deep, -1, many_parts);
+  assert_refused (deeper, -1, many_parts);
+  assert_refused (mails, -1, many_parts);
+  assert_refused (groups, -1, many_parts);
+  assert_refused (folded, -1, many_parts);
+  assert_refused (inner, -1, many_parts);
+  assert_refused (more, -1, many_parts);
+  grouped = read_text (allowed, -1, NULL);
+  g_assert_nonnull (grouped);
+  import = read_text (many, -1, NULL);
+  g_assert_nonnull (import);
+  g_assert_cmpuint (import->quotes->len, ==, 1);
+  g_assert_cmpint (level_of (quote_at (import, 0), many_parts), ==,
+                   QM_FINDING_WARNING);
 }
 
 /* Cut off, or with a byte turned, anywhere: an outcome. */
