@@ -715,15 +715,20 @@ HeadGroups
 backward_groups (const Params &p)
 {
   const int64_t head_bytes = (int64_t) p.seq * p.shared * D * (2 * 2 + 4);
-  const int per_head = (p.seq + N - 1) / N;
+  const int per_head = (p.seq + N - 1) / N, heads = p.batch * p.groups;
   int64_t fit = max (BACKWARD_L2_SHARE / head_bytes,
                      (int64_t) p.sm_count / BACKWARD_TILES);
 
   /* In a fixed order each tile waits for the one before it, which should then
-   * have begun long ago. */
+   * have begun long ago: all groups as large as the last. */
   if (p.deterministic)
-    fit = max (fit, last_heads (p, per_head));
-  return head_groups (p, p.batch * p.groups, per_head, fit);
+    {
+      const int groups =
+          (int) max (heads / max (fit, last_heads (p, per_head)), (int64_t) 1);
+
+      fit = (heads + groups - 1) / groups;
+    }
+  return head_groups (p, heads, per_head, fit);
 }
 
 template <class T, int D, bool DROP>
