@@ -379,6 +379,30 @@ test_cut (void)
   g_assert_true (finds (only_quote (import), "too deeply nested"));
 }
 
+/* One tag with more attributes than anybody compares with each other, after a
+ * table and after what only looks like such a tag. */
+static void
+test_attributes (void)
+{
+  g_autoptr (GString) html = g_string_new ("<script>if (a <b) {");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmImport) import = NULL;
+
+  for (guint i = 0; i < 2000; i++)
+    g_string_append (html, " a + b");
+  g_string_append (html, "</script><p title='");
+  for (guint i = 0; i < 2000; i++)
+    g_string_append (html, " many words");
+  g_string_append (html, "'>Quote</p><table>" HEAD ROW "</table><p");
+  for (guint i = 0; i < 500000; i++)
+    g_string_append_printf (html, " a%u=1", i);
+  g_string_append (html, "><table>" HEAD ROW "</table>");
+  import = read_html (html->str, -1, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (count_quoted (only_quote (import)), ==, 1);
+  g_assert_true (finds (only_quote (import), "a tag of it is too long"));
+}
+
 static void
 test_large (void)
 {
@@ -464,6 +488,7 @@ main (int argc, char **argv)
   g_test_add_func ("/html/without-names", test_without_names);
   g_test_add_func ("/html/mapped", test_mapped);
   g_test_add_func ("/html/product", test_product);
+  g_test_add_func ("/html/attributes", test_attributes);
   g_test_add_func ("/html/deep", test_deep);
   g_test_add_func ("/html/nested", test_nested);
   g_test_add_func ("/html/cut", test_cut);
