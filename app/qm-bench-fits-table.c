@@ -11,19 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Days and their interval, whole from 1000 on. */
+/* Days and their interval. */
 static void
 write_days (const QmPrediction *prediction, char cells[2][QM_BENCH_CELL])
 {
-  char low[32], high[32];
+  char days[32], low[32], high[32];
 
-  snprintf (cells[0], QM_BENCH_CELL, prediction->days < 1000 ? "%.3g" : "%.0f",
-            prediction->days);
-  snprintf (low, sizeof low, prediction->days_low < 1000 ? "%.3g" : "%.0f",
-            prediction->days_low);
-  snprintf (high, sizeof high, prediction->days_high < 1000 ? "%.3g" : "%.0f",
-            prediction->days_high);
-  snprintf (cells[1], QM_BENCH_CELL, "%s to %s", low, high);
+  snprintf (cells[0], QM_BENCH_CELL, "%s",
+            qm_bench_format_number_of_days (prediction->days, days));
+  snprintf (cells[1], QM_BENCH_CELL, "%s to %s",
+            qm_bench_format_number_of_days (prediction->days_low, low),
+            qm_bench_format_number_of_days (prediction->days_high, high));
 }
 
 /* "16, checkpointing, offload zero_3". */
@@ -75,14 +73,14 @@ add_own_row (const QmBenchFit *fit, QmBenchTable *table)
 {
   const QmResult *own = fit->own;
   QmSharding sharding = QM_SHARDING_NONE;
-  char way[QM_BENCH_CELL];
+  char way[QM_BENCH_CELL], days[32];
   char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (table);
 
   if (cells == NULL)
     return;
   snprintf (cells[0], QM_BENCH_CELL, "  measured, %.20s", fit->own_level);
-  snprintf (cells[1], QM_BENCH_CELL, own->days < 1000 ? "%.3g" : "%.0f",
-            own->days);
+  snprintf (cells[1], QM_BENCH_CELL, "%s",
+            qm_bench_format_number_of_days (own->days, days));
   if (own->planned_bytes > 0)
     write_gib ((uint64_t) own->planned_bytes, cells[3]);
   if (own->host_bytes > 0)
@@ -269,12 +267,34 @@ print_sums (const QmBenchFit *const *fits, size_t n)
   qm_bench_print ("%zu of %zu models fit%s%s", fit, n, saving, more);
 }
 
+/* The command that says more of one model in the place, asked as this was. */
+static void
+print_more_of_one (const QmBenchFit *first)
+{
+  const QmBenchOptions *asked = first->asked;
+  bool tuned = strcmp (first->level, "tuned") == 0;
+  char count[32] = "";
+
+  if (first->gpus > 1)
+    snprintf (count, sizeof count, " --gpus %d", first->gpus);
+  qm_bench_print ("For more of one, and its settings: qm-bench predict %s "
+                  "%s%s%s%s%s%s%s%s%s "
+                  "--model ID",
+                  asked->device != NULL ? "--device" : "--gpu",
+                  asked->device != NULL ? asked->device : first->gpu->id, count,
+                  asked->link != NULL ? " --link " : "",
+                  asked->link != NULL ? asked->link : "",
+                  asked->host_memory != NULL ? " --host-memory " : "",
+                  asked->host_memory != NULL ? asked->host_memory : "",
+                  asked->checkpoint ? " --checkpoint" : "",
+                  tuned ? "" : " --level ", tuned ? "" : first->level);
+}
+
 /* What the numbers do not say. */
 static void
 print_hints (const QmBenchFit *const *fits, size_t n)
 {
   const QmBenchFit *first = fits[0];
-  char count[32] = "", level[48] = "";
   bool offloads = false;
 
   for (size_t i = 0; i < n; i++)
@@ -283,15 +303,8 @@ print_hints (const QmBenchFit *const *fits, size_t n)
   if (offloads && first->host == 0)
     qm_bench_print ("Offloading takes as much of the host's memory as is "
                     "listed: --host-memory limits it");
-  if (first->machines > 1)
-    return;
-  if (first->gpus > 1)
-    snprintf (count, sizeof count, " --gpus %d", first->gpus);
-  if (strcmp (first->level, "tuned") != 0)
-    snprintf (level, sizeof level, " --level %s", first->level);
-  qm_bench_print ("For more of one, and its settings: qm-bench predict --gpu "
-                  "%s%s%s --model ID",
-                  first->gpu->id, count, level);
+  if (first->machines < 2)
+    print_more_of_one (first);
 }
 
 /* Of which place all is. */

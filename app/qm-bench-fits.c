@@ -241,7 +241,8 @@ keep_fit (QmBenchFits *fits,
       fits->room = room;
     }
   fit = &fits->list[fits->n++];
-  *fit = (QmBenchFit){ .entry = place->entry,
+  *fit = (QmBenchFit){ .asked = question->asked_with,
+                       .entry = place->entry,
                        .gpu = place->gpu,
                        .gpus = place->gpus,
                        .machines = place->machines,

@@ -11,6 +11,7 @@
 /* A model in a place, as it is kept until all are known. */
 typedef struct QmBenchFit
 {
+  const QmBenchOptions *asked;
   const QmModel *entry; /* of the catalog, as is the GPU */
   const QmGpu *gpu;
   int gpus;            /* of each machine */

@@ -388,7 +388,7 @@ read_question (const QmBenchOptions *options,
       (options->gpu != NULL) != (options->device != NULL)
           ? read_gpus (options->gpu, options->device, question, error)
           : qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                          "--gpu has to say on which GPU, or "
+                          "either --gpu has to say on which GPU, or "
                           "--device on which of this machine");
 
   question->link = read_link (options);

@@ -383,6 +383,9 @@ typedef struct QmBenchPlace
   const char *own_level;
 } QmBenchPlace;
 
+/* Days of three digits, or as many as there are before the point. */
+const char *qm_bench_format_number_of_days (double days, char text[32]);
+
 /* Adds how many machines there are and what is between them, where there are
  * several. */
 void qm_bench_json_machines (json_t *object, int machines, const char *between);

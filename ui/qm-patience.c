@@ -38,12 +38,13 @@ run_patience (gpointer data)
 gboolean
 qm_patience_run (void (*work) (gpointer data), gpointer data, gint64 most_usec)
 {
-  Patience *patience = g_atomic_rc_box_new0 (Patience);
   gint64 until = g_get_monotonic_time () + most_usec;
+  Patience *patience;
   gboolean done;
 
   g_return_val_if_fail (work != NULL, FALSE);
 
+  patience = g_atomic_rc_box_new0 (Patience);
   g_mutex_init (&patience->lock);
   g_cond_init (&patience->changed);
   patience->work = work;

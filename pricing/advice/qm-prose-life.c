@@ -12,14 +12,18 @@
 /* Days of a year, as times are written. */
 #define YEAR 365.25
 
-/* The smallest time in which a run ends: tenths of a year, or days. */
+/* The smallest time in which a run ends: tenths of a year, or days, where
+ * qm_format_days() would round to the nearest.  Years are those of a question,
+ * which may be asked with what is said here. */
 static char *
 life_needed (const QmCandidate *candidate)
 {
-  /* As qm_format_days() writes it, which would round to the nearest. */
-  double step = candidate->longest_days >= 2 * YEAR ? YEAR / 10 : 1;
+  double days = candidate->longest_days;
 
-  return qm_format_days (ceil (candidate->longest_days / step - 1e-9) * step);
+  if (days <= 2 * QM_DAYS_PER_YEAR)
+    return qm_format_days (ceil (days - 1e-9));
+  return qm_format_days (ceil (days / QM_DAYS_PER_YEAR * 10 - 1e-9) / 10
+                         * YEAR);
 }
 
 /* "the closest is": how much too slow it is. */

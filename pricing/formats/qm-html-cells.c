@@ -368,7 +368,9 @@ name_columns (GPtrArray *rows)
     }
 }
 
-/* The first row that names most columns; as many as there are: none does. */
+/* The first row that names columns; as many as there are: none does.
+ *
+ * head: (out): the columns of the first of those that name most. */
 static guint
 find_head (const GPtrArray *rows, Head *head, QmHtmlRead *read)
 {
@@ -544,8 +546,6 @@ is_priced (const QmHtmlRow *row)
 static void
 count_rows (const GPtrArray *rows, QmHtmlRead *read)
 {
-  guint table = 0;
-
   for (guint i = 0; i < rows->len; i++)
     {
       const QmHtmlRow *row = g_ptr_array_index (rows, i);
@@ -554,8 +554,6 @@ count_rows (const GPtrArray *rows, QmHtmlRead *read)
         continue;
       read->rows++;
       read->priced = read->priced || is_priced (row);
-      read->tables += row->table != table;
-      table = row->table;
     }
 }
 

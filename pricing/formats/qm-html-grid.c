@@ -7,6 +7,8 @@
 #include "pricing/pages/qm-page-private.h"
 #include "pricing/qm-amount.h"
 
+#include <string.h>
+
 /* No cell of a quote spans more rows, ... */
 #define MOST_ROWS 500
 /* ... and one with more text is not said again, in bytes. */
@@ -41,16 +43,22 @@ qm_html_grid_clear (QmHtmlGrid *grid)
     }
 }
 
-/* How far a cell reaches: 1 where it does not say, or says nonsense. */
+/* How far a cell reaches: 1 where it does not say, or says nonsense, as
+ * browsers have it.  No rows at all are all that follow. */
 static guint
-span_of (const xmlNode *cell, const char *name, guint most)
+span_of (const xmlNode *cell, const char *name, guint of_none, guint most)
 {
   const char *text = qm_page_attribute (cell, name);
-  guint64 span = text != NULL ? g_ascii_strtoull (text, NULL, 10) : 1;
+  guint64 span;
 
-  if (text != NULL && span == 0 && g_str_has_prefix (text, "0"))
-    return most; /* to the end */
-  return (guint) CLAMP (span, 1, most);
+  if (text == NULL)
+    return 1;
+  text += strspn (text, " \t\r\n\f");
+  text += *text == '+';
+  if (!g_ascii_isdigit (*text))
+    return 1;
+  span = g_ascii_strtoull (text, NULL, 10);
+  return span == 0 ? of_none : (guint) MIN (span, most);
 }
 
 static gboolean
@@ -76,7 +84,7 @@ static void
 cover (
     QmHtmlGrid *grid, const xmlNode *cell, guint at, guint n, const char *text)
 {
-  guint left = span_of (cell, "rowspan", MOST_ROWS) - 1;
+  guint left = span_of (cell, "rowspan", MOST_ROWS, MOST_ROWS) - 1;
 
   for (guint i = at; left > 0 && i < at + n; i++)
     {
@@ -131,7 +139,7 @@ qm_html_grid_row (QmHtmlGrid *grid,
         at++;
       if (at >= QM_HTML_MOST_COLUMNS)
         break;
-      n = span_of (g_ptr_array_index (cells, i), "colspan",
+      n = span_of (g_ptr_array_index (cells, i), "colspan", 1,
                    QM_HTML_MOST_COLUMNS - at);
       set_at (row->cells, at, text);
       for (guint j = 0; j < n; j++)

@@ -11,8 +11,7 @@ G_BEGIN_DECLS
 /* What was read, and what was not. */
 typedef struct
 {
-  guint tables;    /* with rows that were read */
-  guint rows;      /* of those */
+  guint rows;      /* of tables */
   guint hidden;    /* texts that nobody sees, or that are struck through */
   guint earlier;   /* rows of earlier mails that were left out */
   gboolean cut;    /* too deep, or with too many rows, to be read to the end */

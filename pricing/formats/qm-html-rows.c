@@ -14,7 +14,8 @@
 
 typedef struct
 {
-  GPtrArray *rows; /* of QmHtmlRow, owned */
+  GPtrArray *rows;    /* of QmHtmlRow, owned */
+  GHashTable *within; /* of cells_with_text() */
   guint n_tables;
   guint quotes;    /* elements around that repeat an earlier mail */
   gboolean behind; /* all that comes does */
@@ -110,30 +111,47 @@ text_of (const xmlNode *node, gsize max)
   return g_string_free (text, text->len == 0);
 }
 
-/* Whether a cell has a table with two cells with text: one that puts things
- * beside or below each other.  Others are there for a margin. */
-static gboolean
-has_layout (xmlNode *cell)
+/* The innermost cell around, from a node on; NULL: none is. */
+static xmlNode *
+cell_around (xmlNode *node)
 {
-  const xmlNode *first = NULL;
+  while (node != NULL && !is_cell (node))
+    node = node->parent;
+  return node;
+}
 
-  for (xmlNode *at = cell; at != NULL;)
+/* How many cells with text of their own there are within each cell, 2 standing
+ * for more: it has a table then that puts things beside or below each other.
+ * Others are there for a margin.  Each cell is counted once, however deep it
+ * is. */
+static GHashTable *
+cells_with_text (xmlNode *top)
+{
+  GHashTable *within = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+
+  for (xmlNode *at = top; at != NULL;)
     {
       gboolean hidden = qm_page_is_hidden (at);
 
       if (!hidden && at->type == XML_TEXT_NODE && !xmlIsBlankNode (at))
         {
-          const xmlNode *around = at->parent;
+          xmlNode *cell = cell_around (at->parent);
 
-          while (around != cell && !is_cell (around))
-            around = around->parent;
-          if (around != cell && first != NULL && around != first)
-            return TRUE;
-          first = around != cell ? around : first;
+          if (cell != NULL && g_hash_table_add (seen, cell))
+            while ((cell = cell_around (cell->parent)) != NULL)
+              {
+                guint n = GPOINTER_TO_UINT (g_hash_table_lookup (within, cell));
+
+                /* Those around have no fewer. */
+                if (n == 2)
+                  break;
+                g_hash_table_insert (within, cell, GUINT_TO_POINTER (n + 1));
+              }
         }
-      at = qm_page_next (cell, at, !hidden);
+      at = qm_page_next (top, at, !hidden);
     }
-  return FALSE;
+  return within;
 }
 
 static void
@@ -189,6 +207,36 @@ count_lines (const char *text)
   return n;
 }
 
+/* The lines of cells that have as many stand beside each other. */
+static void
+take_beside (Walk *walk, const QmHtmlRow *row, guint n_lines, guint table)
+{
+  g_autoptr (GPtrArray) lines =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+
+  for (guint j = 0; j < row->cells->len; j++)
+    {
+      const char *text = g_ptr_array_index (row->cells, j);
+
+      g_ptr_array_add (lines,
+                       text != NULL ? g_strsplit (text, "\n", -1) : NULL);
+    }
+  for (guint i = 0; i < n_lines && !walk->cut; i++)
+    {
+      QmHtmlRow *line = g_new0 (QmHtmlRow, 1);
+
+      line->cells = g_ptr_array_new_with_free_func (g_free);
+      for (guint j = 0; j < lines->len; j++)
+        {
+          char **of_cell = g_ptr_array_index (lines, j);
+
+          g_ptr_array_add (line->cells,
+                           of_cell != NULL ? g_strdup (of_cell[i]) : NULL);
+        }
+      keep_row (walk, line, table);
+    }
+}
+
 /* A row outside of a table with named columns, of which cells may have several
  * lines: as many in all, that stand beside each other; or each by itself. */
 static void
@@ -210,25 +258,12 @@ take_loose (Walk *walk, QmHtmlRow *row, guint table)
       keep_row (walk, row, table);
       return;
     }
-  for (guint i = 0; filled > 1 && least == most && i < most; i++)
-    {
-      QmHtmlRow *line = g_new0 (QmHtmlRow, 1);
-
-      line->cells = g_ptr_array_new_with_free_func (g_free);
-      for (guint j = 0; j < row->cells->len; j++)
-        {
-          const char *text = g_ptr_array_index (row->cells, j);
-          g_auto (GStrv) lines =
-              g_strsplit (text != NULL ? text : "", "\n", -1);
-
-          g_ptr_array_add (line->cells,
-                           text != NULL ? g_strdup (lines[i]) : NULL);
-        }
-      keep_row (walk, line, table);
-    }
-  for (guint j = 0; (filled == 1 || least < most) && j < row->cells->len; j++)
-    if (g_ptr_array_index (row->cells, j) != NULL)
-      take_lines (walk, g_ptr_array_index (row->cells, j), table);
+  if (filled > 1 && least == most)
+    take_beside (walk, row, most, table);
+  else
+    for (guint j = 0; j < row->cells->len; j++)
+      if (g_ptr_array_index (row->cells, j) != NULL)
+        take_lines (walk, g_ptr_array_index (row->cells, j), table);
   qm_html_row_free (row);
 }
 
@@ -262,10 +297,11 @@ find_names (const GPtrArray *rows)
 }
 
 static gboolean
-is_layout_row (const GPtrArray *cells)
+is_layout_row (const Walk *walk, const GPtrArray *cells)
 {
   for (guint i = 0; i < cells->len; i++)
-    if (has_layout (g_ptr_array_index (cells, i)))
+    if (g_hash_table_lookup (walk->within, g_ptr_array_index (cells, i))
+        == GUINT_TO_POINTER (2))
       return TRUE;
   return FALSE;
 }
@@ -289,7 +325,7 @@ take_table (Walk *walk, xmlNode *table, guint depth)
       g_autoptr (GPtrArray) texts = NULL;
       QmHtmlRow *row;
 
-      if (i < names && is_layout_row (cells))
+      if (i < names && is_layout_row (walk, cells))
         {
           for (guint j = 0; j < cells->len; j++)
             walk_children (walk, g_ptr_array_index (cells, j), depth + 1);
@@ -360,9 +396,10 @@ walk_children (Walk *walk, xmlNode *node, guint depth)
 GPtrArray *
 qm_html_rows (xmlDoc *doc, gboolean *cut)
 {
-  Walk walk = { .rows = g_ptr_array_new_with_free_func (
-                    (GDestroyNotify) qm_html_row_free) };
   xmlNode *top = xmlDocGetRootElement (doc);
+  Walk walk = { .rows = g_ptr_array_new_with_free_func (
+                    (GDestroyNotify) qm_html_row_free),
+                .within = cells_with_text (top) };
 
   if (!qm_page_is_hidden (top))
     {
@@ -371,6 +408,7 @@ qm_html_rows (xmlDoc *doc, gboolean *cut)
       else
         walk_children (&walk, top, 0);
     }
+  g_hash_table_unref (walk.within);
   *cut = walk.cut;
   return walk.rows;
 }

@@ -50,9 +50,8 @@ typedef struct
 {
   struct
   {
-    guint left;       /* rows that it still covers */
-    char *text;       /* what to say there again; NULL: nothing */
-    gboolean is_word; /* it is no number */
+    guint left; /* rows that it still covers */
+    char *text; /* what to say there again; NULL: nothing */
   } spans[QM_HTML_MOST_COLUMNS];
 } QmHtmlGrid;
 

@@ -361,8 +361,9 @@ tell_html (QmImport *import, const QmHtmlRead *read)
                          "out."));
       if (read->cut)
         qm_read_find (quote, QM_FINDING_WARNING, NULL,
-                      _ ("The page is too long or too deeply nested. It was "
-                         "read in part; lines may be missing."));
+                      _ ("The page is too long or too deeply nested, or a tag "
+                         "of it is too long. It was read in part; lines may be "
+                         "missing."));
     }
 }
 

@@ -516,10 +516,11 @@ decide_by_sight (Judge *judge)
                     _ ("the page names several prices and does not say which "
                        "one is its product’s"));
   else if (seen == NULL || judge->page->heading == NULL)
-    decide_nothing (judge,
-                    judge->page->cut
-                        ? _ ("the page nests too deeply to be read to its end")
-                        : _ ("the page names no price"));
+    decide_nothing (
+        judge, judge->page->cut ? _ (
+                   "the page nests too deeply, or has too long a tag, to be "
+                   "read to its end")
+                                : _ ("the page names no price"));
   else if (!is_product_page (judge) || !is_clear_sight (judge))
     decide_nothing (judge,
                     _ ("the page does not say clearly what a product costs"));

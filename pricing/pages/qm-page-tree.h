@@ -16,7 +16,8 @@ gboolean qm_page_looks_like_html (const char *text, gsize length);
 /* Builds the tree; broken markup is mended.  Nothing is loaded.
  *
  * text: UTF-8, as qm_page_to_utf8() makes it.
- * cut: (out): whether it is too deep to be read to the end.
+ * cut: (out): whether it is not read to the end, as it is too deep, or a tag
+ * has more than a thousand attributes.
  *
  * Returns: (transfer full): NULL where there is no element. */
 xmlDoc *qm_page_tree_parse (const char *text, gsize length, gboolean *cut);

@@ -135,6 +135,19 @@ class Fits(unittest.TestCase):
         self.assertEqual(command, 'qm-bench predict --gpu a6000 --gpus 2 '
                                   '--level engine --model ID')
 
+    def test_asked_alike(self):
+        """What is asked of one then is what was asked of all."""
+        asked = ('--gpu', 'l40s', '--host-memory', '64GiB', '--checkpoint')
+        text = run(*asked).stdout
+        program, *words = shlex.split(text.splitlines()[-1].split(': ')[1])
+        self.assertEqual((program, words[0]), ('qm-bench', 'predict'))
+        words[words.index('ID')] = 'pythia-2.8b'
+        one = predict(*words[1:])[0]
+        same = by_model(predict(*asked))['pythia-2.8b']
+        self.assertTrue(one['checkpointing'])
+        for field in ('days', 'micro_batch', 'host_bytes', 'sharding'):
+            self.assertEqual(one[field], same[field])
+
     def test_places(self):
         """Each place has its table."""
         text = run('--gpu', 't4,rtx4090', '--gpus', '1,2', '--level',
@@ -337,6 +350,13 @@ class Measured(unittest.TestCase):
             self.assertRegex(
                 text, r'(?m)^pythia-1b .*\n  measured, engine +70\.5 .* '
                 r'4, checkpointing$')
+
+    def test_rounded(self):
+        """Nearly a thousand days are so many, and no power of ten."""
+        with tempfile.TemporaryDirectory() as home:
+            self.results(home, dict(days=999.7))
+            text = run('--gpu', 'l40s', '--level', 'engine', home=home).stdout
+        self.assertRegex(text, r'(?m)^  measured, engine +1000 ')
 
     def test_broken(self):
         """It is said once, and stops nothing."""

@@ -85,6 +85,91 @@ test_told (void)
   g_assert_false (finds (quote, "too deeply"));
 }
 
+/* How far a cell reaches, as browsers take what is written. */
+static void
+test_spans (void)
+{
+  static const char *const spans[] = {
+    "",           "colspan=0",    "colspan=-1",   "colspan=x", "colspan=''",
+    "rowspan=-1", "rowspan=none", "rowspan=' 1'", "colspan=+1"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (spans); i++)
+    {
+      g_autofree char *html = g_strdup_printf (
+          "<table>" HEAD "<tr><td %s>1</td><td>NVIDIA L40S 48GB</td>"
+          "<td>2</td><td>8,000.00</td><td>16,000.00</td></tr>" ROW "</table>",
+          spans[i]);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (QmImport) import = read_html (html, -1, &error);
+
+      g_assert_no_error (error);
+      if (count_quoted (only_quote (import)) != 2)
+        g_error ("“%s”", spans[i]);
+    }
+}
+
+/* Cells of several lines become rows of cells where they have as many, and
+ * lines of their own where not. */
+static void
+test_lines_of_cells (void)
+{
+  static const char html[] =
+      "<table><tr><td>a<br>b</td><td>1 EUR<br>2 EUR</td></tr>"
+      "<tr><td>c<br>d</td><td>3</td><td></td></tr></table>";
+  g_autoptr (GBytes) bytes = g_bytes_new_static (html, strlen (html));
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) table = qm_import_html (bytes, NULL, NULL, NULL, &error);
+  g_autofree char *text = NULL;
+
+  g_assert_no_error (error);
+  text = g_strndup (g_bytes_get_data (table, NULL), g_bytes_get_size (table));
+  g_assert_cmpstr (strchr (text, '\n') + 1, ==,
+                   "\"a\";\"1 EUR\"\n\"b\";\"2 EUR\"\n"
+                   "\"c\"\n\"d\"\n\"3\"\n");
+}
+
+/* An amount of several rows counts once, and words of them in each. */
+static void
+test_amount_of_rows (void)
+{
+  static const char html[] =
+      "<table>" HEAD "<tr><td>1</td><td rowspan=2>NVIDIA L40S 48GB</td>"
+      "<td>2</td><td>8,000.00</td><td rowspan=2>16,500.00</td></tr>"
+      "<tr><td>2</td><td>1</td><td>500.00</td></tr></table>";
+  g_autoptr (GBytes) bytes = g_bytes_new_static (html, strlen (html));
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) table = qm_import_html (bytes, NULL, NULL, NULL, &error);
+  g_autofree char *text = NULL;
+
+  g_assert_no_error (error);
+  text = g_strndup (g_bytes_get_data (table, NULL), g_bytes_get_size (table));
+  g_assert_nonnull (strstr (text, "\n\"2\";\"NVIDIA L40S 48GB\";\"1\";"
+                                  "\"500.00\"\n"));
+}
+
+/* Two lines above a table, as those of a letter, are no head of a mail: the day
+ * is that of the quote. */
+static void
+test_day_of_letter (void)
+{
+  static const char *const third[] = { "", "<p>Subject: your quote</p>" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (third); i++)
+    {
+      g_autofree char *html =
+          g_strdup_printf ("<p>To: Dana Reed</p><p>Date: 2026-03-01</p>%s"
+                           "<table>" HEAD ROW "</table>",
+                           third[i]);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (QmImport) import = read_html (html, -1, &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpint (only_quote (import)->issued_on.year, ==,
+                       i == 0 ? 2026 : 0);
+    }
+}
+
 /* Each of these hides the second row, or does not. */
 static void
 test_hidden (void)
@@ -294,6 +379,30 @@ test_cut (void)
   g_assert_true (finds (only_quote (import), "too deeply nested"));
 }
 
+/* One tag with more attributes than anybody compares with each other, after a
+ * table and after what only looks like such a tag. */
+static void
+test_attributes (void)
+{
+  g_autoptr (GString) html = g_string_new ("<script>if (a <b) {");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmImport) import = NULL;
+
+  for (guint i = 0; i < 2000; i++)
+    g_string_append (html, " a + b");
+  g_string_append (html, "</script><p title='");
+  for (guint i = 0; i < 2000; i++)
+    g_string_append (html, " many words");
+  g_string_append (html, "'>Quote</p><table>" HEAD ROW "</table><p");
+  for (guint i = 0; i < 500000; i++)
+    g_string_append_printf (html, " a%u=1", i);
+  g_string_append (html, "><table>" HEAD ROW "</table>");
+  import = read_html (html->str, -1, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (count_quoted (only_quote (import)), ==, 1);
+  g_assert_true (finds (only_quote (import), "a tag of it is too long"));
+}
+
 static void
 test_large (void)
 {
@@ -371,10 +480,15 @@ main (int argc, char **argv)
   matcher =
       qm_matcher_new (catalog, g_getenv ("QM_SHIPPED_DATA_DIR"), NULL, NULL);
   g_test_add_func ("/html/told", test_told);
+  g_test_add_func ("/html/spans", test_spans);
+  g_test_add_func ("/html/lines-of-cells", test_lines_of_cells);
+  g_test_add_func ("/html/amount-of-rows", test_amount_of_rows);
+  g_test_add_func ("/html/day-of-letter", test_day_of_letter);
   g_test_add_func ("/html/hidden", test_hidden);
   g_test_add_func ("/html/without-names", test_without_names);
   g_test_add_func ("/html/mapped", test_mapped);
   g_test_add_func ("/html/product", test_product);
+  g_test_add_func ("/html/attributes", test_attributes);
   g_test_add_func ("/html/deep", test_deep);
   g_test_add_func ("/html/nested", test_nested);
   g_test_add_func ("/html/cut", test_cut);

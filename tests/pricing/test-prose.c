@@ -290,6 +290,54 @@ test_outlived (void)
   g_assert_null (strstr (warnings, "would not end in that time"));
 }
 
+/* Who asks again with the time that is said is told that it does. */
+static void
+test_life_needed (void)
+{
+  /* Days of the closest: in days, about two years, and in years of 365 days,
+   * which are not those of a calendar. */
+  static const double longest[] = { 500.3, 730.2, 731, 839.8, 1460.5 };
+  static const char *const only[] = { "a6000", NULL };
+  static const char before[] = "would do if it served for ";
+
+  for (guint i = 0; i < G_N_ELEMENTS (longest); i++)
+    {
+      g_autoptr (QmQuestion) question = ask_about ("pythia-1b");
+      g_autoptr (QmAdvice) advice = NULL;
+      g_autoptr (QmAdvice) again = NULL;
+      g_autofree char *why = NULL;
+      QmRecommendation found;
+      const char *said;
+      char *unit;
+      double life;
+      int index, one = 1;
+
+      question->gpus = g_strdupv ((char **) only);
+      question->budget_minor = 2000000;
+      question->counts = g_array_new (FALSE, FALSE, sizeof (int));
+      g_array_append_val (question->counts, one);
+      question->lifetime_years = 0.125;
+      question->time_factor = longest[i] / 152;
+      advice = answer_and_recommend (question, &found);
+      index = found.outlived;
+      g_assert_cmpfloat_with_epsilon (
+          qm_advice_candidate (advice, index)->longest_days, longest[i], 1e-6);
+      why = qm_prose_why (advice, question, &found);
+      said = strstr (why, before);
+      g_assert_nonnull (said);
+      life = g_ascii_strtod (said + strlen (before), &unit);
+      if (!g_str_has_prefix (unit, " years"))
+        life /= QM_DAYS_PER_YEAR;
+      question->lifetime_years = life;
+      again = answer_and_recommend (question, &found);
+      g_assert_false (qm_advice_candidate (again, index)->outlived);
+      question->lifetime_years = life * 0.94;
+      g_clear_pointer (&again, qm_advice_free);
+      again = answer_and_recommend (question, &found);
+      g_assert_true (qm_advice_candidate (again, index)->outlived);
+    }
+}
+
 /* With no budget that would help, and with one that does. */
 static void
 test_outlived_by_all (void)
@@ -428,6 +476,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prose/single-claims", test_single_claims);
   g_test_add_func ("/prose/lifetime", test_lifetime);
   g_test_add_func ("/prose/outlived", test_outlived);
+  g_test_add_func ("/prose/life-needed", test_life_needed);
   g_test_add_func ("/prose/outlived-by-all", test_outlived_by_all);
   g_test_add_func ("/prose/early", test_early);
   g_test_add_func ("/prose/hour", test_hour);
