@@ -63,6 +63,13 @@ part_name (const QmMailPart *part)
   return part->name != NULL ? part->name : part->media_type;
 }
 
+/* For people; names may be of any length. */
+static char *
+shown_name (const QmMailPart *part)
+{
+  return qm_read_excerpt (part_name (part));
+}
+
 /* Text that is attached may be anything; a table is named so. */
 static gboolean
 is_named_table (const QmMailPart *part)
@@ -173,8 +180,11 @@ move_quotes (GPtrArray *to, GPtrArray *from)
 static void
 tell_part (const QmMail *mail, const QmMailPart *part, QmImport *import)
 {
-  const char *from = mail->from != NULL ? mail->from : "?";
-  const char *subject = mail->subject != NULL ? mail->subject : "?";
+  g_autofree char *name = shown_name (part);
+  g_autofree char *from =
+      qm_read_excerpt (mail->from != NULL ? mail->from : "?");
+  g_autofree char *subject =
+      qm_read_excerpt (mail->subject != NULL ? mail->subject : "?");
   const char *date = mail->date != NULL ? mail->date : "?";
 
   for (guint i = 0; i < import->quotes->len; i++)
@@ -184,7 +194,7 @@ tell_part (const QmMail *mail, const QmMailPart *part, QmImport *import)
       if (part->place == QM_MAIL_ATTACHED)
         qm_read_find (quote, QM_FINDING_NOTE, NULL,
                       _ ("Read from “%s”, which is attached to the e-mail."),
-                      part_name (part));
+                      name);
       else
         qm_read_find (quote, QM_FINDING_NOTE, NULL,
                       _ ("Read from the text of the e-mail."));
@@ -198,7 +208,7 @@ tell_part (const QmMail *mail, const QmMailPart *part, QmImport *import)
 static void
 name_part (GPtrArray *names, const QmMailPart *part)
 {
-  g_ptr_array_add (names, g_strdup (part_name (part)));
+  g_ptr_array_add (names, shown_name (part));
 }
 
 static void
@@ -267,10 +277,14 @@ try_part (Choice *choice, const QmMailPart *part, GError **error)
       choice->text_error = g_steal_pointer (&trouble);
     }
   else if (choice->attached_error == NULL && trouble != NULL)
-    g_set_error (&choice->attached_error, trouble->domain, trouble->code,
-                 /* Translators: the name of a file; what is wrong with it. */
-                 _ ("“%s”, attached to the e-mail: %s"), part_name (part),
-                 trouble->message);
+    {
+      g_autofree char *name = shown_name (part);
+
+      g_set_error (&choice->attached_error, trouble->domain, trouble->code,
+                   /* Translators: the name of a file; what is wrong with it. */
+                   _ ("“%s”, attached to the e-mail: %s"), name,
+                   trouble->message);
+    }
   return TRUE;
 }
 
