@@ -30,7 +30,7 @@ def expectations(path):
 def document_of(name):
     """One of the forms of a quote: those of the others say the same, which
     pricing-procurement tests."""
-    for ending in (".csv", ".xml", ".xlsx"):
+    for ending in (".csv", ".xml", ".xlsx", ".html", ".eml"):
         path = os.path.join(FOLDER, name + ending)
         if os.path.exists(path):
             return path
@@ -43,11 +43,12 @@ class ProcurementTest(QuotesTest):
         path = document_of(name)
         with open(path, "rb") as file:
             data = file.read()
-        if path.endswith(".csv"):
+        if path.endswith((".csv", ".html")):
             text = data.decode("utf-8").replace("\n", "\r\n")
             if expected.get("file", "mark", fallback="") == "true":
                 text = "\ufeff" + text
-            data = text.encode(CODECS[expected["file"]["encoding"]])
+            data = text.encode(CODECS[expected.get("file", "encoding",
+                                                   fallback="UTF-8")])
         return self.write(os.path.basename(path), data)
 
     def offers(self, store, gpus):
