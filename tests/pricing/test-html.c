@@ -109,6 +109,18 @@ test_spans (void)
     }
 }
 
+/* The rows that are read off a page, as text. */
+static char *
+read_rows (const char *html)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new_static (html, strlen (html));
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) table = qm_import_html (bytes, NULL, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return g_strndup (g_bytes_get_data (table, NULL), g_bytes_get_size (table));
+}
+
 /* Cells of several lines become rows of cells where they have as many, and
  * lines of their own where not. */
 static void
@@ -117,13 +129,8 @@ test_lines_of_cells (void)
   static const char html[] =
       "<table><tr><td>a<br>b</td><td>1 EUR<br>2 EUR</td></tr>"
       "<tr><td>c<br>d</td><td>3</td><td></td></tr></table>";
-  g_autoptr (GBytes) bytes = g_bytes_new_static (html, strlen (html));
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) table = qm_import_html (bytes, NULL, NULL, NULL, &error);
-  g_autofree char *text = NULL;
+  g_autofree char *text = read_rows (html);
 
-  g_assert_no_error (error);
-  text = g_strndup (g_bytes_get_data (table, NULL), g_bytes_get_size (table));
   g_assert_cmpstr (strchr (text, '\n') + 1, ==,
                    "\"a\";\"1 EUR\"\n\"b\";\"2 EUR\"\n"
                    "\"c\"\n\"d\"\n\"3\"\n");
@@ -137,13 +144,8 @@ test_amount_of_rows (void)
       "<table>" HEAD "<tr><td>1</td><td rowspan=2>NVIDIA L40S 48GB</td>"
       "<td>2</td><td>8,000.00</td><td rowspan=2>16,500.00</td></tr>"
       "<tr><td>2</td><td>1</td><td>500.00</td></tr></table>";
-  g_autoptr (GBytes) bytes = g_bytes_new_static (html, strlen (html));
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) table = qm_import_html (bytes, NULL, NULL, NULL, &error);
-  g_autofree char *text = NULL;
+  g_autofree char *text = read_rows (html);
 
-  g_assert_no_error (error);
-  text = g_strndup (g_bytes_get_data (table, NULL), g_bytes_get_size (table));
   g_assert_nonnull (strstr (text, "\n\"2\";\"NVIDIA L40S 48GB\";\"1\";"
                                   "\"500.00\"\n"));
 }
