@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "kernels/cuda/attention-parts.h"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/cuda-limits.h"
 #include "kernels/random.h"
@@ -32,10 +33,13 @@ struct Params
   int *queue;      /* [2]: the next tile that nobody has taken */
   float *dq_acc;   /* [batch * heads][padded_seq][head_dim of the kernel] */
   int *semaphore;  /* [batch * heads][padded_seq / 16], zeroed */
+  float *dkv_acc;  /* [2][parts][batch * groups][padded_seq][head_dim of the
+                      kernel], dK's and dV's parts where there are several */
   const int32_t *rng;
   int batch, heads, seq, head_dim, padded_seq;
   int groups; /* heads of k and v */
   int shared; /* heads of q that share one of these */
+  int parts;  /* of these: see qm_attention_parts() */
   /* Row i sees columns i - before .. i + after. */
   int before, after;
   float scale;
