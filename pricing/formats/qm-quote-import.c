@@ -583,7 +583,7 @@ read_mail (const Document *document, GError **error)
 }
 
 static QmImport *
-import_document (const Document *document, GError **error)
+read_as_kind (const Document *document, GError **error)
 {
   g_autoptr (QmImport) import = g_new0 (QmImport, 1);
   g_autofree char *sha256 = NULL;
@@ -612,6 +612,20 @@ import_document (const Document *document, GError **error)
   for (guint i = 0; i < import->quotes->len; i++)
     finish_quote (g_ptr_array_index (import->quotes, i), import, document,
                   sha256, now);
+  return g_steal_pointer (&import);
+}
+
+/* Who cancels wants neither what was read nor what was wrong with it. */
+static QmImport *
+import_document (const Document *document, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (QmImport) import = read_as_kind (document, &problem);
+
+  if (g_cancellable_set_error_if_cancelled (document->cancellable, error))
+    return NULL;
+  if (import == NULL)
+    g_propagate_error (error, g_steal_pointer (&problem));
   return g_steal_pointer (&import);
 }
 
