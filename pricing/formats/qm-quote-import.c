@@ -359,6 +359,15 @@ tell_html (QmImport *import, const QmHtmlRead *read)
         qm_read_find (quote, QM_FINDING_NOTE, NULL,
                       _ ("An earlier message that is repeated below was left "
                          "out."));
+      if (read->shortened > 0)
+        qm_read_find (quote, QM_FINDING_WARNING, NULL,
+                      g_dngettext (GETTEXT_PACKAGE,
+                                   "%u text of the page is too long, and was "
+                                   "read at its beginning alone.",
+                                   "%u texts of the page are too long, and "
+                                   "were read at their beginnings alone.",
+                                   read->shortened),
+                      read->shortened);
       if (read->cut)
         qm_read_find (quote, QM_FINDING_WARNING, NULL,
                       _ ("The page is too long or too deeply nested, or a tag "
