@@ -74,11 +74,12 @@ find_adapter (Framework *f, QmError *error)
 static bool
 is_device (const char *text)
 {
-  size_t digits =
-      strncmp (text, "cuda:", 5) == 0 ? strspn (text + 5, "0123456789") : 0;
+  const char *colon = strchr (text, ':');
+  size_t digits = colon != NULL ? strspn (colon + 1, "0123456789") : 0;
 
   return strcmp (text, "cpu") == 0
-         || (digits > 0 && digits < 5 && text[5 + digits] == '\0');
+         || (strncmp (text, "cuda:", 5) == 0 && digits > 0 && digits < 5
+             && colon[1 + digits] == '\0');
 }
 
 /* One device, or as many as work together; without any PyTorch takes the first
