@@ -60,6 +60,10 @@ refuse_other (const Document *document, GError **error)
     message = _ ("This is an e-mail of Outlook (.msg), which is not read. Save "
                  "it as EML there, or save what is attached, and import "
                  "that.");
+  else if (document->size >= 4 && memcmp (data, "\x78\x9f\x3e\x22", 4) == 0)
+    message = _ ("This is a wrapper of Outlook around what is attached to an "
+                 "e-mail (TNEF, winmail.dat), which is not read: ask the "
+                 "seller for a PDF.");
   else if (memcmp (data, "\xd0\xcf", MIN (document->size, 2)) == 0)
     message = _ ("This is a file of an old spreadsheet or word processor, or "
                  "one with a password. Open it there, save it without a "
