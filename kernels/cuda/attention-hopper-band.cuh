@@ -142,11 +142,8 @@ band_sums (const HopperBandParams &h,
 
   static_assert (ROWS == 32, "a lane has the lse of a row");
   for_band_blocks (h, [&] (int b, int bh) {
-    const int n = ring.index, row = b * BAND_BLOCK + half * ROWS + lane;
-    /* an infinite lse makes P zero in the rows past the end */
-    const float lse = row < h.p.seq
-                          ? h.p.lse[(int64_t) bh * h.p.seq + row] * LOG2E
-                          : INFINITY;
+    const int n = ring.index;
+    const float lse = side_lse (h.p, bh, b * BAND_BLOCK + half * ROWS + lane);
 
     /* which the producer did too, but tools do not see that through copies */
     barrier_wait (&s.empty[n], ring.parity ^ 1);
@@ -164,16 +161,8 @@ band_sums (const HopperBandParams &h,
 
         load_shared4 (x, shared_u32 (s.o) + at);
         load_shared4 (y, shared_u32 (s.dout[n]) + at);
-#pragma unroll
-        for (int w = 0; w < 4; w++)
-          {
-            const float2 a = unpack2<T> (x[w]), c = unpack2<T> (y[w]);
-
-            sum += a.x * c.x + a.y * c.y;
-          }
-#pragma unroll
-        for (int m = LANES / 2; m > 0; m /= 2)
-          sum += __shfl_xor_sync (0xffffffffu, sum, m);
+        add_dot<T> (sum, x, y);
+        sum = sum_lanes<LANES> (sum);
         if (lane % LANES == 0)
           s.delta[n][r] = sum;
       }

@@ -8,7 +8,6 @@
 #ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_SIDE_CUH
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_SIDE_CUH
 
-#include "kernels/cuda/attention-reduce.cuh"
 #include "kernels/cuda/attention-turn.cuh"
 #include "kernels/cuda/attention-wgmma.cuh"
 
@@ -17,6 +16,8 @@ namespace qm_attention
 
 /* Rows, or columns, of a warpgroup. */
 constexpr int SIDE_ROWS = 64;
+/* Bytes of shared memory from a multiple of 1024 on. */
+constexpr int SIDE_MEMORY = 232448 - 1024;
 
 /* Where a lane has 16 bytes of a row: of step i of the inner dimension, the
  * half that the lane is of. */
@@ -116,6 +117,40 @@ differentiate_scores (SideScores<R> &c, uint32_t from, const float (&delta)[2])
     }
 }
 
+/* What exponentials to base 2 of a row take: an infinite one makes P zero in
+ * the rows past the end. */
+__device__ __forceinline__ float
+side_lse (const Params &p, int bh, int row)
+{
+  return row < p.seq ? p.lse[(int64_t) bh * p.seq + row] * LOG2E : INFINITY;
+}
+
+/* sum += x y, of 16 bytes each */
+template <class T>
+__device__ __forceinline__ void
+add_dot (float &sum, const uint32_t (&x)[4], const uint32_t (&y)[4])
+{
+#pragma unroll
+  for (int w = 0; w < 4; w++)
+    {
+      const float2 a = unpack2<T> (x[w]), b = unpack2<T> (y[w]);
+
+      sum = fmaf (a.x, b.x, sum);
+      sum = fmaf (a.y, b.y, sum);
+    }
+}
+
+/* The sum over LANES neighbours, for each. */
+template <int LANES>
+__device__ __forceinline__ float
+sum_lanes (float sum)
+{
+#pragma unroll
+  for (int m = LANES / 2; m > 0; m /= 2)
+    sum += __shfl_xor_sync (0xffffffffu, sum, m);
+  return sum;
+}
+
 /* Stores factor * sum through `out`, of the warpgroup, to the rows of a head
  * from row0 on; what is beyond the last the copy engine leaves out. */
 template <class T, int D>
@@ -166,12 +201,12 @@ template <class S, class H>
 cudaError_t
 start_side (void (*kernel) (H), int blocks, const H &h, cudaStream_t stream)
 {
-  constexpr int SHARED = sizeof (S) + 1024;
+  constexpr int SHARED = sizeof (S) + 1024; /* for where it begins */
   cudaError_t status =
       cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                             SHARED);
 
-  static_assert (SHARED <= 232448, "shared memory");
+  static_assert (sizeof (S) <= SIDE_MEMORY, "shared memory");
   if (status != cudaSuccess)
     return status;
   kernel<<<min (blocks, h.p.sm_count), 3 * WARPGROUP, SHARED, stream>>> (h);

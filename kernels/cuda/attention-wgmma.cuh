@@ -85,6 +85,12 @@ store_shared4 (uint32_t to, float x, float y, float z, float w)
                : "memory");
 }
 
+__device__ __forceinline__ void
+store_shared (uint32_t to, float x)
+{
+  asm volatile("st.shared.f32 [%0], %1;\n" ::"r"(to), "f"(x) : "memory");
+}
+
 /* -- barriers ------------------------------------------------------------ */
 
 __device__ __forceinline__ void

@@ -50,6 +50,22 @@ static const Layer layers[] = {
   { "roberta-large qkv", QM_TYPE_F16, 32768, 1024, 3072, false },
   { "roberta-large up", QM_TYPE_F16, 32768, 1024, 4096, true },
   { "roberta-large down", QM_TYPE_F16, 32768, 4096, 1024, false },
+  { "gpt2-124m qkv", QM_TYPE_BF16, 65536, 768, 2304, false },
+  { "gpt2-124m out", QM_TYPE_BF16, 65536, 768, 768, false },
+  { "gpt2-124m up", QM_TYPE_BF16, 65536, 768, 3072, true },
+  { "gpt2-124m down", QM_TYPE_BF16, 65536, 3072, 768, false },
+  { "modernbert-large out", QM_TYPE_BF16, 32768, 1024, 1024, false },
+  { "modernbert-large down", QM_TYPE_BF16, 32768, 2624, 1024, false },
+  { "dinov3-large out", QM_TYPE_BF16, 25728, 1024, 1024, false },
+  { "dinov3-large qv", QM_TYPE_BF16, 25728, 1024, 2048, false },
+  { "dinov3-large up", QM_TYPE_BF16, 25728, 1024, 4096, true },
+  { "dinov3-large down", QM_TYPE_BF16, 25728, 4096, 1024, false },
+  { "dit-xl-2 qkv", QM_TYPE_BF16, 32768, 1152, 3456, false },
+  { "dit-xl-2 out", QM_TYPE_BF16, 32768, 1152, 1152, false },
+  { "dit-xl-2 up", QM_TYPE_BF16, 32768, 1152, 4608, true },
+  { "dit-xl-2 down", QM_TYPE_BF16, 32768, 4608, 1152, false },
+  { "starcoder2-3b up", QM_TYPE_BF16, 8192, 3072, 12288, true },
+  { "starcoder2-3b down", QM_TYPE_BF16, 8192, 12288, 3072, false },
 };
 
 static QmTensor
