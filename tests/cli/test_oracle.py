@@ -408,6 +408,18 @@ class OracleTest(harness.CommandLineTest):
                      "found"):
             self.assertGreater(self.compared[what], 0, what)
 
+    def test_whole_instances(self):
+        """Four GPUs where eight are rented together cost what eight do."""
+        self.answer = self.ask("--runs", "pythia-160m=2", "--gpu", "l4", "--gpus",
+                               "4", "--at-once", "2")
+        best = self.answer["recommendation"]
+        self.assertEqual((best["gpu"], best["machines"]), ("l4", 2))
+        self.assertEqual(self.answer["renting"]["rented_together"], 8)
+        plan = oracle.Rents(self.facts).plan(best, best, 5)
+        self.assertGreater(plan["hour_usd"], 7 * plan["gpu_hour_usd"])
+        self.vague = 2e-6 / best["machine_days"]
+        self.compare_renting(plan)
+
 
 if __name__ == "__main__":
     harness.main()
