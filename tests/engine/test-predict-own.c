@@ -52,7 +52,8 @@ work_of (const char *name, bool foreign)
 
 /* All scaled or gated sums but that of the last branch are parts of norms: what
  * one has to move is less by a matrix of so many elements in fp32 forward and
- * backward each, on every GPU.  Before, and in other software, nothing is spared. */
+ * backward each, on every GPU.  Before, and in other software, nothing is
+ * spared. */
 static void
 test_sums (const char *name, int sums, double elements)
 {
