@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /* Columns of a tile of attention's gradient on Hopper, and tiles that are
- * enough for its multiprocessors, three for each: one number for all of them,
+ * enough for its multiprocessors, eight for each: one number for all of them,
  * so that workspaces are planned without a device. */
 #define QM_ATTENTION_PART_COLUMNS 128
-#define QM_ATTENTION_PART_TILES   396
+#define QM_ATTENTION_PART_TILES   1056
 
 /* Heads of Q that share one of K are worked on one after the other, by as many
  * tiles as the head of K has.  Where few heads of K have few tiles, the heads

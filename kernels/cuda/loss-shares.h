@@ -24,11 +24,11 @@
 #define QM_LOSS_MOST_KEPT (QM_LOSS_ROUNDS * QM_LOSS_THREADS * 8)
 
 /* Shared memory of a block besides the copies of two shares: sums and barriers,
- * and what the system takes. */
+ * what aligns the copies, and what the system takes. */
 QM_CUDA_CONSTANT int
 qm_loss_taken (int blocks)
 {
-  return 1024 + 64 + 512 * blocks;
+  return 1024 + 128 + 64 + 512 * blocks;
 }
 
 /* Columns of each share; of the last one, what is left. */

@@ -28,7 +28,7 @@ constexpr int stream_warps = stream_threads / 32;
 constexpr int kept_rounds = QM_LOSS_ROUNDS;
 
 /* Two rows, one behind the other. */
-extern __shared__ uint4 copied_rows[];
+extern __shared__ __align__ (QM_COPY_ALIGNMENT) uint4 copied_rows[];
 
 /* Of a block of a cluster of so many. */
 template <int blocks> struct Stream
@@ -39,26 +39,36 @@ template <int blocks> struct Stream
 };
 
 /* What of each row a block has, as rows of their own. */
-struct Share
+template <int blocks> struct Share
 {
   Loss loss;
   int first; /* its first column of all */
 
-  template <int blocks>
-  static __device__ __forceinline__ Share
-  of (const Loss &loss)
+  __device__ __forceinline__
+  Share (const Loss &all)
+      : loss (all)
   {
-    int columns = qm_loss_share (loss.columns, blocks);
+    int columns = qm_loss_share (all.columns, blocks);
     int rank = (int) (blockIdx.x % blocks);
-    Share share = { loss, columns * rank };
 
-    if (blocks == 1)
-      return share;
-    share.loss.classes = qm_loss_within (loss.classes, columns, rank);
-    share.loss.columns = qm_loss_within (loss.columns, columns, rank);
-    share.loss.logits.data += share.first * 2;
-    share.loss.dlogits.data += share.first * 2;
-    return share;
+    first = columns * rank;
+    loss.classes = qm_loss_within (all.classes, columns, rank);
+    loss.columns = qm_loss_within (all.columns, columns, rank);
+    loss.logits.data += first * 2;
+    loss.dlogits.data += first * 2;
+  }
+};
+
+/* All of it, where the kernel's parameters are. */
+template <> struct Share<1>
+{
+  static constexpr int first = 0;
+  const Loss &loss;
+
+  __device__ __forceinline__
+  Share (const Loss &all)
+      : loss (all)
+  {
   }
 };
 
@@ -82,7 +92,7 @@ __device__ __forceinline__ void
 copy_rows (const Loss &loss, int64_t rows, Stream<blocks> &stream)
 {
   constexpr int piece = 16384;
-  const Share share = Share::of<blocks> (loss);
+  const Share<blocks> share (loss);
   int bytes = copied_groups (share.loss) * 16, n = 0;
 
   for (int64_t t = blockIdx.x / blocks; t < rows; t += gridDim.x / blocks)
@@ -408,9 +418,12 @@ compute_row (
   const uint4 *copied = copied_rows + stage * copied_groups (loss);
   Row<T> row = { loss, loss.dlogits.row (t), copied_groups (loss),
                  (loss.columns + QM_GROUP - 1) / QM_GROUP };
-  /* Who has the label's group reads it before it writes the gradient there. */
-  bool tells = is_learned (loss, label)
-               && (uint32_t) label / QM_GROUP % stream_threads == threadIdx.x;
+  /* The label's logit is read before anybody writes the gradient there: before
+   * the barrier of a block, or by who has its group. */
+  bool tells = blocks == 1 ? threadIdx.x == 0
+                           : is_learned (loss, label)
+                                 && (uint32_t) label / QM_GROUP % stream_threads
+                                        == threadIdx.x;
   float weight = loss.weight[1], wanted = 0;
   Total total;
 
@@ -438,7 +451,7 @@ template <class T, int blocks>
 __device__ __forceinline__ void
 compute_rows (const Loss &loss, int64_t rows, Stream<blocks> &stream)
 {
-  const Share share = Share::of<blocks> (loss);
+  const Share<blocks> share (loss);
   int64_t step = gridDim.x / blocks, t = blockIdx.x / blocks;
   int32_t label, next = loss.labels.at (t);
   int n = 0;

@@ -477,8 +477,8 @@ test_parts (void)
           while (fewer > 0 && shared % fewer != 0)
             fewer--;
           CHECK (n >= 1 && n <= shared && shared % n == 0);
-          CHECK (tiles * n >= 396 || n == shared);
-          CHECK (fewer == 0 || tiles * fewer < 396);
+          CHECK (tiles * n >= QM_ATTENTION_PART_TILES || n == shared);
+          CHECK (fewer == 0 || tiles * fewer < QM_ATTENTION_PART_TILES);
           CHECK_INT (qm_attention_parts (heads, shared, rows, 256), 1);
         }
   call.inputs[1] = tensor (QM_TYPE_BF16, 4, q);
@@ -486,7 +486,7 @@ test_parts (void)
   whole = qm_op_workspace (&gpu, &call);
   call.inputs[2] = tensor (QM_TYPE_BF16, 4, k);
   parts = qm_op_workspace (&gpu, &call);
-  CHECK_INT (parts - whole, 4 * 2 * (int64_t) (2 * 2 * 4096 * 128 * 4));
+  CHECK_INT (parts - whole, 12 * 2 * (int64_t) (2 * 2 * 4096 * 128 * 4));
 }
 
 int
