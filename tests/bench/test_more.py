@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """qm-bench predict: of two GPUs of which one has more lanes, memory or bandwidth
-and is else the same, that one's fastest way is never said to take longer.
+and is else the same, that one is never said to take longer, but for what a
+simpler way is preferred by (engine/places.c).
 
 usage: test_more.py QM_BENCH
 
@@ -22,6 +23,8 @@ FULL = 'QM_TEST_FULL' in os.environ
 # Places at which half of the lanes were once said to be faster, and a GPU for
 # each way to exchange, to offload, and of little and of much memory.
 MODELS = (('mae-large', 'tuned'), ('starcoder2-3b', 'engine'))
+# By so much a way that does without dividing or offloading may be slower.
+PREFERENCE = 1.02
 SOME = ('rtx3090', 'h200-141gb-nvl', 'h100-94gb-nvl', 'a100-80gb-sxm',
         'rtx4090', 'l4')
 LESS = {'lanes': {'pcie_lanes': 2}, 'memory': {'memory_gib': 1.5},
@@ -84,8 +87,8 @@ class More(unittest.TestCase):
             half = place.get('half_lanes')
             if half:
                 compared['half'] += 1
-                self.assertGreaterEqual(half['days'], place['days'],
-                                        (model, level, name, n))
+                self.assertGreaterEqual(PREFERENCE * half['days'],
+                                        place['days'], (model, level, name, n))
         for gpu in self.ids:
             for name in LESS:
                 for n in map(int, numbers.split(',')):
@@ -97,7 +100,7 @@ class More(unittest.TestCase):
                     # What fits into less fits into more.
                     self.assertIn('days', more, (model, level, gpu, name, n))
                     self.assertLessEqual(
-                        more['days'], less['days'] * (1 + 1e-9),
+                        more['days'], PREFERENCE * less['days'],
                         (model, level, gpu, name, n))
         return compared
 

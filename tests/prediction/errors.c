@@ -175,16 +175,17 @@ print_each (const Rates *rates, const double *errors)
 
 /* How large errors may be: of half the rates, of nine of ten, and of any; as
  * shipped, and predicted by a fit without their source: where they are, and a
- * little more.  Aimed at are, without the source, 10, 20 and 40 % for tuned and
- * cuda, and 15 % for half of eager. */
+ * little more.  Of ours, half of the rates are of kernels that took up to 8 %
+ * longer than those of 28 November 2026.  Aimed at are, without the source, 10,
+ * 20 and 40 % for tuned and cuda, and 15 % for half of eager. */
 static const struct
 {
   const char *level, *place; /* NULL: any */
   size_t rates;
   double shipped[3], left_out[3];
 } bars[] = {
-  { "engine", NULL, 95, { 0.03, 0.08, 0.20 }, { 0.05, 0.10, 0.22 } },
-  { "engine", "offloaded", 25, { 0.03, 0.06, 0.10 }, { 0.07, 0.10, 0.12 } },
+  { "engine", NULL, 95, { 0.035, 0.08, 0.20 }, { 0.05, 0.10, 0.22 } },
+  { "engine", "offloaded", 25, { 0.037, 0.06, 0.10 }, { 0.07, 0.10, 0.12 } },
   { "tuned", NULL, 69, { 0.06, 0.13, 0.28 }, { 0.11, 0.22, 0.37 } },
   { "cuda", NULL, 26, { 0.07, 0.11, 0.13 }, { 0.07, 0.09, 0.10 } },
   { "eager", NULL, 40, { 0.06, 0.17, 0.39 }, { 0.10, 0.20, 0.40 } },
