@@ -101,6 +101,25 @@ load_scale (const QmTensor *gamma, int64_t n, float *to)
       to[j] = 1;
 }
 
+/* The row of x, or of dx, that belongs to row r of `all` rows of y, or -1; and
+ * in *factor what it is multiplied by. */
+static int64_t
+scaled_row (const QmOpCall *call, int64_t all, int64_t r, float *factor)
+{
+  const int32_t *places = call->inputs[4].data;
+  int64_t sample, place;
+
+  if (places == NULL)
+    {
+      *factor = qm_cpu_depth (&call->attributes, call->inputs[3].data, r);
+      return r;
+    }
+  sample = all / call->inputs[4].shape[1];
+  place = places[r / sample];
+  *factor = (float) call->attributes.scale;
+  return place < 0 ? -1 : place * sample + r % sample;
+}
+
 bool
 qm_cpu_layer_scale (QmThreads *threads, const QmOpCall *call)
 {
@@ -112,11 +131,15 @@ qm_cpu_layer_scale (QmThreads *threads, const QmOpCall *call)
   if (gamma == NULL)
     return false;
   load_scale (&call->inputs[1], n, gamma);
-  for (int64_t r = 0; r < x->shape[0]; r++)
+  for (int64_t r = 0; r < y->shape[0]; r++)
     {
-      float factor = qm_cpu_depth (&call->attributes, call->inputs[3].data, r);
+      float factor;
+      int64_t from = scaled_row (call, y->shape[0], r, &factor);
 
-      qm_cpu_load (x, r * x->stride[0], n, row);
+      for (int64_t j = 0; j < n; j++)
+        row[j] = 0;
+      if (from >= 0)
+        qm_cpu_load (x, from * x->stride[0], n, row);
       for (int64_t j = 0; j < n; j++)
         sum[j] = 0;
       if (qm_tensor_present (residual))
@@ -141,18 +164,21 @@ qm_cpu_layer_scale_backward (QmThreads *threads, const QmOpCall *call)
 
   if (ok)
     load_scale (&call->inputs[2], n, gamma);
-  for (int64_t r = 0; ok && r < x->shape[0]; r++)
+  for (int64_t r = 0; ok && r < dy->shape[0]; r++)
     {
-      float factor = qm_cpu_depth (&call->attributes, call->inputs[3].data, r);
+      float factor;
+      int64_t to = scaled_row (call, dy->shape[0], r, &factor);
 
-      qm_cpu_load (x, r * x->stride[0], n, row);
+      if (to < 0)
+        continue;
+      qm_cpu_load (x, to * x->stride[0], n, row);
       qm_cpu_load (dy, r * dy->stride[0], n, slope);
       for (int64_t j = 0; j < n; j++)
         {
           sums[j] += factor * row[j] * slope[j];
           slope[j] *= factor * gamma[j];
         }
-      qm_cpu_store (dx, r * dx->stride[0], n, slope);
+      qm_cpu_store (dx, to * dx->stride[0], n, slope);
     }
   if (ok && qm_tensor_present (&call->outputs[1]))
     for (int64_t j = 0; j < n; j++)

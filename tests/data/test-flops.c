@@ -442,7 +442,7 @@ test_catalog (void)
     { "esm-2-650m", 651042593, 4.419e21 },
     { "dinov2-large-supervised", 305276904, 1.868e20 },
     { "dinov3-large-supervised", 304153576, 1.449e20 },
-    { "dinov2-large", 401443712, 3.954e21 },
+    { "dinov2-large", 401443712, 2.646e21 },
     { "mae-large", 329239296, 1.266e20 },
     { "dit-xl-2", 674834720, 7.288e19 },
     { "clip-vit-l-14", 427616513, 6.734e21 },
