@@ -48,6 +48,14 @@ static const Model models[] = {
     0, 0.1 },
 };
 
+/* Heads of models with many words, for so many rows at once as a pass has: for
+ * the loss alone. */
+static const Model heads[] = {
+  { "llama-3.2 head", QM_TYPE_BF16, 1, 4096, 0, 0, 128256, 128256, 0, 0, 0 },
+  { "qwen3 head", QM_TYPE_BF16, 1, 4096, 0, 0, 151936, 151936, 0, 0, 0 },
+  { "gemma-3 head", QM_TYPE_BF16, 1, 4096, 0, 0, 262144, 262144, 0, 0, 0 },
+};
+
 /* Random numbers; whole ones in [0, count) for i32. */
 static QmTensor
 tensor (Bench *bench,
@@ -563,82 +571,6 @@ bench_scaled_norm_backward (Bench *bench,
   report (bench, model, "layer scale backward", &call, 0);
 }
 
-/* A branch that every crop goes through but two of five. */
-enum
-{
-  CROPS = 128,
-  CHOSEN = 76
-};
-
-/* Which do, as QM_OP_MASK_PATCHES says it. */
-static void
-choose (Bench *bench, QmTensor *kept, QmTensor *places)
-{
-  int32_t numbers[CHOSEN], all[CROPS];
-  int n = 0;
-
-  for (int i = 0; i < CROPS; i++)
-    {
-      bool goes = n < CHOSEN && i * CHOSEN / CROPS >= n;
-
-      all[i] = goes ? n : -1;
-      if (goes)
-        numbers[n++] = i;
-    }
-  *kept = tensor (bench, QM_TYPE_I32, 2, SHAPE (1, CHOSEN), 1);
-  *places = tensor (bench, QM_TYPE_I32, 2, SHAPE (1, CROPS), 1);
-  bench_write (&bench->gpu, kept->data, numbers, sizeof numbers);
-  bench_write (&bench->gpu, places->data, all, sizeof all);
-}
-
-/* The choice for all layers, rows of the crops that are chosen, what is added
- * to them, in place or not, and the gradients. */
-static void
-bench_chosen (Bench *bench, int64_t tokens)
-{
-  const int64_t n = 1024;
-  const QmType type = QM_TYPE_BF16;
-  QmOpCall call = { .op = QM_OP_MASK_PATCHES };
-  char model[32];
-
-  snprintf (model, sizeof model, "dinov2 %lld", (long long) (CROPS * tokens));
-  call.inputs[1] = bench->gpu.rng;
-  call.outputs[0] = tensor (bench, QM_TYPE_I32, 2, SHAPE (48, CHOSEN), 1);
-  call.outputs[1] = tensor (bench, QM_TYPE_I32, 2, SHAPE (48, CROPS), 1);
-  report (bench, model, "choice of crops", &call, 0);
-  call = (QmOpCall){ .op = QM_OP_PICK_ROWS, .attributes.count = 1 };
-  choose (bench, &call.inputs[1], &call.inputs[2]);
-  call.inputs[0] = matrix (bench, QM_TYPE_F32, CROPS, tokens * n);
-  call.outputs[0] = matrix (bench, QM_TYPE_F32, CHOSEN, tokens * n);
-  report (bench, model, "chosen rows", &call, qm_op_bytes (&call));
-  for (int i = 0; i < 3; i++)
-    {
-      call = (QmOpCall){ .op = QM_OP_LAYER_SCALE, .attributes.scale = 1.7 };
-      choose (bench, &call.inputs[5], &call.inputs[4]);
-      call.inputs[0] =
-          matrix (bench, i == 2 ? QM_TYPE_F32 : type, CHOSEN * tokens, n);
-      if (i < 2)
-        call.inputs[1] = line (bench, QM_TYPE_F32, n);
-      call.inputs[2] = call.outputs[0] =
-          matrix (bench, QM_TYPE_F32, CROPS * tokens, n);
-      if (i == 1)
-        call.outputs[0] = matrix (bench, QM_TYPE_F32, CROPS * tokens, n);
-      report (bench, model,
-              i == 0   ? "chosen added in place"
-              : i == 1 ? "chosen added"
-                       : "chosen gradient added",
-              &call, qm_op_bytes (&call));
-    }
-  call =
-      (QmOpCall){ .op = QM_OP_LAYER_SCALE_BACKWARD, .attributes.scale = 1.7 };
-  choose (bench, &call.inputs[5], &call.inputs[4]);
-  call.inputs[0] = matrix (bench, QM_TYPE_F32, CROPS * tokens, n);
-  call.inputs[1] = call.outputs[0] = matrix (bench, type, CHOSEN * tokens, n);
-  call.inputs[2] = line (bench, QM_TYPE_F32, n);
-  call.outputs[1] = line (bench, QM_TYPE_F32, n);
-  report (bench, model, "chosen added, backward", &call, qm_op_bytes (&call));
-}
-
 /* What a layer of DINOv3 adds: of 128 images of 201 and of 257 tokens. */
 static void
 bench_dino (Bench *bench)
@@ -843,16 +775,15 @@ main (int argc, char **argv)
   for (size_t i = 0; i < sizeof models / sizeof *models; i++)
     if (is_wanted (&bench, models[i].name))
       bench_model (&bench, &models[i]);
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    if (is_wanted (&bench, heads[i].name))
+      bench_loss (&bench, &heads[i]);
   if (is_wanted (&bench, "convnext-xlarge 128"))
     bench_convnext (&bench);
   if (is_wanted (&bench, mamba))
     bench_mamba (&bench);
   if (is_wanted (&bench, dino))
-    {
-      bench_dino (&bench);
-      bench_chosen (&bench, 257);
-      bench_chosen (&bench, 50);
-    }
+    bench_dino (&bench);
   if (is_wanted (&bench, dit))
     bench_dit (&bench);
   bench_close (&bench.gpu);
