@@ -5,7 +5,7 @@
  * is as planned.  That its mean is right is tests/kernels/test-families.c's. Of
  * students, of whose branches what is left out is not computed, loss and
  * gradients are those of PyTorch with the same samples.
- * usage: test-depth FOLDER */
+ * usage: test-depth FOLDER [DEVICE]; on another device only the last */
 
 #include "engine/executor.h"
 #include "engine/weights.h"
@@ -335,7 +335,7 @@ test_some (QmDevice *device,
 {
   QmModelConfig config = { 0 };
   QmRecipe recipe;
-  QmPlanOptions options = { .target = { QM_DEVICE_CPU, 0 },
+  QmPlanOptions options = { .target = qm_device_info (device)->target,
                             .micro_batch = 3,
                             .checkpoint = checkpoint };
   QmPlan *plan = NULL;
@@ -419,13 +419,11 @@ main (int argc, char **argv)
                                               "free-lunch" };
   QmDevice *device = NULL;
 
-  CHECK_INT (argc, 2);
-  CHECK_INT (qm_device_open ("cpu", 0, &device, NULL), QM_OK);
-  if (argc != 2 || device == NULL)
+  CHECK (argc == 2 || argc == 3);
+  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", 0, &device, NULL),
+             QM_OK);
+  if (argc < 2 || device == NULL)
     return check_report ();
-  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
-    for (size_t j = 0; j < sizeof settings / sizeof settings[0]; j++)
-      test (device, argv[1], models[i], settings[j]);
   for (int i = 0; i < 4; i++)
     for (int checkpoint = 0; checkpoint < 2; checkpoint++)
       {
@@ -434,6 +432,14 @@ main (int argc, char **argv)
         test_some (device, argv[1], "dinov2-pair-registers", 0.4,
                    all_settings[i], checkpoint > 0);
       }
+  if (argc > 2)
+    {
+      qm_device_close (device);
+      return check_report ();
+    }
+  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+    for (size_t j = 0; j < sizeof settings / sizeof settings[0]; j++)
+      test (device, argv[1], models[i], settings[j]);
   test_alone (argv[1]);
   test_fused (device, argv[1], "dinov2", 4, 0);
   test_fused (device, argv[1], "dinov3-gated", 4, 0);
