@@ -24,7 +24,7 @@ write_days (const QmPrediction *prediction, char cells[2][QM_BENCH_CELL])
             qm_bench_format_number_of_days (prediction->days_high, high));
 }
 
-/* "16, checkpointing, offload zero_3". */
+/* "16, checkpointing, zero_3, offloading". */
 static void
 write_way (int64_t micro_batch,
            bool checkpoint,
@@ -32,19 +32,13 @@ write_way (int64_t micro_batch,
            bool offload,
            char cell[QM_BENCH_CELL])
 {
-  bool divides = sharding != QM_SHARDING_NONE;
-  char number[32] = "";
+  char number[32] = "", way[QM_BENCH_WAY_BYTES];
 
   if (micro_batch > 0)
     snprintf (number, sizeof number, "%lld", (long long) micro_batch);
-  snprintf (cell, QM_BENCH_CELL, "%s%s%s%s%s%s", number,
-            number[0] != '\0' && (checkpoint || divides) ? ", " : "",
-            checkpoint ? "checkpointing" : "",
-            checkpoint && divides ? ", " : "",
-            !divides  ? ""
-            : offload ? "offload "
-                      : "",
-            divides ? qm_sharding_name (sharding) : "");
+  qm_bench_format_way (checkpoint, sharding, offload, way);
+  snprintf (cell, QM_BENCH_CELL, "%s%s%s", number,
+            number[0] != '\0' && way[0] != '\0' ? ", " : "", way);
 }
 
 static void
@@ -149,8 +143,8 @@ begin_table (const char *const *head, int columns, int left)
 static void
 print_fitting (const QmBenchFit *const *fits, size_t n, Part part)
 {
-  static const char *const head[] = { "model", "days",     "interval",
-                                      "GiB",   "host GiB", "micro-batch, way" };
+  static const char *const head[] = { "model", "days", "interval",
+                                      "GiB",   "host", "micro-batch, way" };
   QmBenchTable table = begin_table (head, 6, 1);
   const QmBenchFit *before = NULL;
 

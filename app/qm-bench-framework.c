@@ -74,11 +74,12 @@ find_adapter (Framework *f, QmError *error)
 static bool
 is_device (const char *text)
 {
-  size_t digits =
-      strncmp (text, "cuda:", 5) == 0 ? strspn (text + 5, "0123456789") : 0;
+  const char *colon = strchr (text, ':');
+  size_t digits = colon != NULL ? strspn (colon + 1, "0123456789") : 0;
 
   return strcmp (text, "cpu") == 0
-         || (digits > 0 && digits < 5 && text[5 + digits] == '\0');
+         || (strncmp (text, "cuda:", 5) == 0 && digits > 0 && digits < 5
+             && colon[1 + digits] == '\0');
 }
 
 /* One device, or as many as work together; without any PyTorch takes the first
@@ -674,20 +675,16 @@ static void
 print_result (const Framework *f, const json_t *object)
 {
   const QmAnswer *answer = &f->answer;
-  bool variant = f->plan.sharding != QM_SHARDING_NONE;
-  char settings[64], times[16] = "";
+  char settings[64], way[QM_BENCH_WAY_BYTES], times[16] = "";
 
   qm_methods_format (f->methods, settings, sizeof settings);
   if (f->plan.ranks > 1)
     snprintf (times, sizeof times, "%d x ", f->plan.ranks);
-  qm_bench_print ("%s, %s, %s%s%s%s on %s%s", f->model.name,
+  qm_bench_format_way (f->options->checkpoint, f->plan.sharding,
+                       f->plan.offload, way);
+  qm_bench_print ("%s, %s, %s%s%s on %s%s", f->model.name,
                   qm_precision_name (f->model.recipe.precision), settings,
-                  f->options->checkpoint ? ", checkpointing" : "",
-                  f->plan.offload ? ", offloading "
-                  : variant       ? ", "
-                                  : "",
-                  variant ? qm_sharding_name (f->plan.sharding) : "", times,
-                  answer->device.name);
+                  way[0] != '\0' ? ", " : "", way, times, answer->device.name);
   qm_bench_print ("  PyTorch %s, Transformers %s", answer->torch,
                   answer->transformers);
   for (size_t i = 0; i < answer->n_notes; i++)

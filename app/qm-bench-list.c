@@ -453,19 +453,16 @@ qm_bench_describe (const QmBenchSearch *search,
                    size_t size)
 {
   char settings[64], name[QM_BENCH_CELL], gpus[24] = "";
+  char way[QM_BENCH_WAY_BYTES];
   const QmSearchConfig *config = &entry->config;
-  bool shards = config->sharding != QM_SHARDING_NONE;
 
   qm_methods_format (config->methods, settings, sizeof settings);
   qm_text_escape (search->models[entry->model].name, name, sizeof name);
   if (search->gpus > 1)
     snprintf (gpus, sizeof gpus, ", %d GPUs", search->gpus);
-  snprintf (text, size, "%s%s, %s%s%s%s%s, micro-batch %lld", name, gpus,
-            settings, config->checkpoint ? ", checkpointing" : "",
-            config->offload ? ", offloading"
-            : shards        ? ","
-                            : "",
-            shards ? " " : "",
-            shards ? qm_sharding_name (config->sharding) : "",
+  qm_bench_format_way (config->checkpoint, config->sharding, config->offload,
+                       way);
+  snprintf (text, size, "%s%s, %s%s%s, micro-batch %lld", name, gpus, settings,
+            way[0] != '\0' ? ", " : "", way,
             (long long) entry->options.micro_batch);
 }

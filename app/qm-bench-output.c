@@ -68,17 +68,29 @@ set_bytes (json_t *object, const char *name, uint64_t bytes)
 }
 
 void
+qm_bench_format_way (bool checkpoint,
+                     QmSharding sharding,
+                     bool offload,
+                     char *text)
+{
+  bool shards = sharding != QM_SHARDING_NONE;
+
+  snprintf (text, QM_BENCH_WAY_BYTES, "%s%s%s%s",
+            checkpoint ? "checkpointing" : "", checkpoint && shards ? ", " : "",
+            shards ? qm_sharding_name (sharding) : "",
+            shards && offload ? ", offloading" : "");
+}
+
+void
 qm_bench_format_settings (const QmPlan *plan, char *text, size_t size)
 {
   const QmPlanOptions *options = &plan->options;
-  bool shards = qm_plan_sharding (options) != QM_SHARDING_NONE;
-  char methods[64];
+  char methods[64], way[QM_BENCH_WAY_BYTES];
 
   qm_methods_format (options->methods, methods, sizeof methods);
-  snprintf (text, size, "%s%s%s%s%s", methods,
-            options->checkpoint ? ", checkpointing" : "", shards ? ", " : "",
-            shards ? qm_sharding_name (options->sharding) : "",
-            options->offload && options->ranks > 1 ? ", offloading" : "");
+  qm_bench_format_way (options->checkpoint, qm_plan_sharding (options),
+                       options->offload, way);
+  snprintf (text, size, "%s%s%s", methods, way[0] != '\0' ? ", " : "", way);
 }
 
 /* A line is not longer; two paths and some words fit. */

@@ -343,13 +343,12 @@ static void
 format_way (const QmPlaceFound *found, char *text, size_t size)
 {
   const QmPlanOptions *options = &found->options;
-  bool shards = options->sharding != QM_SHARDING_NONE;
+  char way[QM_BENCH_WAY_BYTES];
 
-  snprintf (text, size, "micro-batch %lld%s%s%s%s",
-            (long long) options->micro_batch,
-            options->checkpoint ? ", checkpointing" : "", shards ? ", " : "",
-            shards ? qm_sharding_name (options->sharding) : "",
-            options->offload ? ", offloading" : "");
+  qm_bench_format_way (options->checkpoint, options->sharding, options->offload,
+                       way);
+  snprintf (text, size, "micro-batch %lld%s%s",
+            (long long) options->micro_batch, way[0] != '\0' ? ", " : "", way);
 }
 
 void

@@ -192,7 +192,7 @@ print_need (const Work *work,
   if (!work->json)
     {
       qm_bench_format_settings (&plan, settings, sizeof settings);
-      printf ("  %-*s ", work->ranks > 1 ? 45 : 34, settings);
+      printf ("  %-45s ", settings);
       if (enough)
         printf ("micro-batch %-5lld %8.1f GiB",
                 (long long) options->micro_batch,

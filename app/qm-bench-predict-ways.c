@@ -99,16 +99,12 @@ compare_lines (const void *first, const void *second)
 static void
 format_config (const QmSearchConfig *config, char *text, size_t size)
 {
-  bool shards = config->sharding != QM_SHARDING_NONE;
+  char way[QM_BENCH_WAY_BYTES];
 
-  snprintf (text, size, "%s%s%s%s%s%s", config->methods == 0 ? "naive" : "",
-            config->checkpoint ? "checkpointing" : "",
-            config->checkpoint && shards ? ", " : "",
-            shards ? qm_sharding_name (config->sharding) : "",
-            config->offload ? ", offloading" : "",
-            config->methods != 0 && !config->checkpoint && !shards
-                ? "all on each"
-                : "");
+  qm_bench_format_way (config->checkpoint, config->sharding, config->offload,
+                       way);
+  snprintf (text, size, "%s%s", config->methods == 0 ? "naive" : "",
+            config->methods != 0 && way[0] == '\0' ? "all on each" : way);
 }
 
 static void

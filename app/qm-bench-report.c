@@ -140,18 +140,18 @@ write_note (const QmBenchSearch *search,
     snprintf (note, QM_BENCH_CELL, "left");
 }
 
-/* What is offloaded on one device, which shares nothing; else what is shared.
- */
+/* What is shared; on one device, which shares nothing, how it offloads, as the
+ * column is called then. */
 static void
 write_sharding (const QmBenchSearch *search,
                 const QmSearchConfig *config,
                 char cell[QM_BENCH_CELL])
 {
-  bool any = config->sharding != QM_SHARDING_NONE;
+  char way[QM_BENCH_WAY_BYTES];
 
-  snprintf (cell, QM_BENCH_CELL, "%s%s",
-            any ? qm_sharding_name (config->sharding) : "no",
-            config->offload && search->gpus > 1 ? ", offloaded" : "");
+  qm_bench_format_way (false, config->sharding,
+                       config->offload && search->gpus > 1, way);
+  snprintf (cell, QM_BENCH_CELL, "%s", way[0] != '\0' ? way : "no");
 }
 
 static void

@@ -296,6 +296,14 @@ void qm_bench_json_throttle (json_t *object, int64_t throttle);
 /* Adds clocks, temperature, power and why they are no higher. */
 void qm_bench_json_reading (json_t *object, const QmReading *reading);
 
+/* What a way does to save memory, in words: "checkpointing, zero_3,
+ * offloading", or nothing.  `text` has QM_BENCH_WAY_BYTES. */
+#define QM_BENCH_WAY_BYTES 48
+void qm_bench_format_way (bool checkpoint,
+                          QmSharding sharding,
+                          bool offload,
+                          char *text);
+
 /* The settings of a plan in words: "free-lunch, checkpointing, zero_2". */
 void qm_bench_format_settings (const QmPlan *plan, char *text, size_t size);
 

@@ -22,10 +22,13 @@
 static const char *say (QmOptionsTranslate translate, const char *text)
     __attribute__ ((format_arg (2)));
 
+/* Who has no translation of a text leaves it as it is. */
 static const char *
 say (QmOptionsTranslate translate, const char *text)
 {
-  return translate != NULL ? translate (text) : text;
+  const char *said = translate != NULL ? translate (text) : NULL;
+
+  return said != NULL ? said : text;
 }
 
 /* --- values --- */

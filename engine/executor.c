@@ -456,7 +456,7 @@ put_down (QmExecutor *executor,
 }
 
 static QmStatus
-draw_parameter (QmExecutor *executor, size_t index, QmError *error)
+draw_parameter (QmExecutor *executor, size_t index, bool used, QmError *error)
 {
   const QmPlan *plan = executor->plan;
   const QmGraph *graph = plan->graph;
@@ -464,8 +464,8 @@ draw_parameter (QmExecutor *executor, size_t index, QmError *error)
   QmOpCall call = { 0 };
   QmStatus status;
 
-  qm_initial_call (parameter, qm_model_initializer_range (&plan->config),
-                   &call);
+  qm_initial_call (parameter, graph->values[parameter->value].tensor.rank,
+                   qm_model_initializer_range (&plan->config), used, &call);
   call.outputs[0] = graph->values[parameter->value].tensor;
   call.attributes.site = SITE_WEIGHTS + (uint32_t) index;
   if (call.op == QM_OP_RANDOM)
@@ -507,8 +507,8 @@ round_own (QmExecutor *executor, QmError *error)
                         error);
 }
 
-QmStatus
-qm_executor_initialise (QmExecutor *executor, QmError *error)
+static QmStatus
+initialise (QmExecutor *executor, bool used, QmError *error)
 {
   const QmPlan *plan = executor->plan;
   QmStatus status = QM_OK;
@@ -518,7 +518,7 @@ qm_executor_initialise (QmExecutor *executor, QmError *error)
   if (status == QM_OK)
     status = write_rng (executor, 0, error);
   for (size_t i = 0; i < plan->graph->n_parameters && status == QM_OK; i++)
-    status = draw_parameter (executor, i, error);
+    status = draw_parameter (executor, i, used, error);
   if (status == QM_OK)
     status = write_rng (executor, plan->options.rank, error);
   if (status == QM_OK)
@@ -529,6 +529,18 @@ qm_executor_initialise (QmExecutor *executor, QmError *error)
     return status;
   return executor->side != NULL ? qm_host_side_publish (executor->side, error)
                                 : round_own (executor, error);
+}
+
+QmStatus
+qm_executor_initialise (QmExecutor *executor, QmError *error)
+{
+  return initialise (executor, false, error);
+}
+
+QmStatus
+qm_executor_initialise_used (QmExecutor *executor, QmError *error)
+{
+  return initialise (executor, true, error);
 }
 
 static QmStatus

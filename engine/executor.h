@@ -55,6 +55,10 @@ QmStatus qm_executor_teach (QmExecutor *executor, QmError *error);
  * teacher begins with them. */
 QmStatus qm_executor_initialise (QmExecutor *executor, QmError *error);
 
+/* The same, with matrices that begin as zero as if they had been trained, which
+ * is what times and energy are to be measured with. */
+QmStatus qm_executor_initialise_used (QmExecutor *executor, QmError *error);
+
 /* Fills the inputs with random data. */
 QmStatus qm_executor_random_batch (QmExecutor *executor, QmError *error);
 

@@ -5,12 +5,17 @@
 #include <math.h>
 
 void
-qm_initial_call (const QmParameter *parameter, double range, QmOpCall *call)
+qm_initial_call (const QmParameter *parameter,
+                 int rank,
+                 double range,
+                 bool used,
+                 QmOpCall *call)
 {
+  const bool zero = parameter->initial == QM_INITIAL_ZERO;
   QmAttributes *attributes = &call->attributes;
   double bound = parameter->amounts[0];
 
-  switch (parameter->initial)
+  switch (used && zero && rank > 1 ? QM_INITIAL_NORMAL : parameter->initial)
     {
     case QM_INITIAL_NORMAL:
       call->op = QM_OP_RANDOM;

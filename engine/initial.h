@@ -7,10 +7,16 @@
 
 #include "engine/graph.h"
 
-/* Fills in what draws or sets a parameter, all but its tensors: operator and
- * attributes.  `range` is the standard deviation of normal ones. */
-void
-qm_initial_call (const QmParameter *parameter, double range, QmOpCall *call);
+/* Fills in what draws or sets a parameter of so many dimensions, all but its
+ * tensors: operator and attributes.  `range` is the standard deviation of
+ * normal ones.  `used`: matrices that begin as zero are drawn, too, as after
+ * some training: products with zeros take a GPU less energy, and time where
+ * that is short. */
+void qm_initial_call (const QmParameter *parameter,
+                      int rank,
+                      double range,
+                      bool used,
+                      QmOpCall *call);
 
 /* Whether what that call leaves has to go through qm_initial_finish(). */
 bool qm_initial_needs_host (const QmParameter *parameter);

@@ -524,7 +524,7 @@ run_step (Measurement *m, double *seconds, QmError *error)
 static QmStatus
 draw_training (Measurement *m, QmError *error)
 {
-  QmStatus status = qm_executor_initialise (m->executor, error);
+  QmStatus status = qm_executor_initialise_used (m->executor, error);
 
   return status == QM_OK ? qm_executor_random_batch (m->executor, error)
                          : status;

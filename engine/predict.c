@@ -124,6 +124,15 @@ softmax_of (const Machine *machine, const QmWorkRow *row)
   return row->op == QM_OP_SOFTMAX ? 4.0 / 2 : 5.0 / 3;
 }
 
+/* The same of norms forward. */
+static double
+norm_of (const Machine *machine)
+{
+  double own = machine->constants[QM_CONSTANT_NORM];
+
+  return own > 0 ? own : machine->constants[QM_CONSTANT_OTHER];
+}
+
 /* Bytes that an operator moves, as a multiple of those that it has to. */
 static double
 traffic (const Machine *machine, const QmWorkRow *row)
@@ -131,6 +140,10 @@ traffic (const Machine *machine, const QmWorkRow *row)
   const double *constants = machine->constants;
   bool wide = row->arithmetic != QM_ARITHMETIC_16;
 
+  if (row->in_norm)
+    return row->op == QM_OP_LAYER_SCALE || row->op == QM_OP_GATED_ADD
+               ? norm_of (machine)
+               : constants[QM_CONSTANT_NORM_BACKWARD];
   switch (row->op)
     {
     case QM_OP_LINEAR:
@@ -144,11 +157,15 @@ traffic (const Machine *machine, const QmWorkRow *row)
     case QM_OP_ATTENTION_BACKWARD:
       return 1;
     case QM_OP_LAYER_NORM:
-      return constants[QM_CONSTANT_OTHER]
+      return norm_of (machine)
              * (row->rms ? constants[QM_CONSTANT_RMS_NORM] : 1);
+    case QM_OP_ADAPTIVE_NORM:
+    case QM_OP_GATED_NORM:
+      return norm_of (machine);
     case QM_OP_LAYER_NORM_BACKWARD:
       return fmax (constants[QM_CONSTANT_NORM_BACKWARD],
                    row->rms ? constants[QM_CONSTANT_RMS_NORM] : 0);
+    case QM_OP_ADAPTIVE_NORM_BACKWARD:
     case QM_OP_GATED_NORM_BACKWARD:
       return constants[QM_CONSTANT_NORM_BACKWARD];
     case QM_OP_GATE:
@@ -224,6 +241,22 @@ waves_of (const QmSpeeds *speeds, const QmWorkRow *row)
   return unevenness (tiles, speeds->multiprocessors);
 }
 
+/* What is left of the share that fused attention reaches of long sequences: for
+ * each row a kernel has things to do besides products, which take as long as
+ * those with so many keys.  Where products are slower, in TF32, these are as
+ * many fewer. */
+static double
+share_of_length (const Machine *machine, const QmWorkRow *row, double sequence)
+{
+  const double *rates = machine->speeds->rates;
+  double share = machine->constants[QM_CONSTANT_ATTENTION_TF32];
+
+  if (row->arithmetic != QM_ARITHMETIC_TF32 || share == 0)
+    return row->length / (row->length + sequence);
+  sequence *= share * rates[QM_ARITHMETIC_TF32] / rates[QM_ARITHMETIC_16];
+  return share * row->length / (row->length + sequence);
+}
+
 /* What fused attention reaches on Hopper, as a share of what it reaches of long
  * sequences elsewhere: less where a kernel is given a mask. */
 static double
@@ -237,7 +270,7 @@ share_on_hopper (const Machine *machine, const QmWorkRow *row)
 
   return constants[QM_CONSTANT_ATTENTION_HOPPER]
          * (row->masked && masked > 0 ? masked : 1)
-         * (row->length / (row->length + sequence));
+         * share_of_length (machine, row, sequence);
 }
 
 /* The share of the rated rate that fused attention reaches. */
@@ -249,9 +282,12 @@ efficiency_of_attention (const Machine *machine, const QmWorkRow *row)
   bool forward = row->op == QM_OP_ATTENTION;
   double share = row->inner / (row->inner + constants[QM_CONSTANT_HEAD]);
 
-  share *= architecture >= 90 && architecture < 120
-               ? share_on_hopper (machine, row)
-               : row->length / (row->length + constants[QM_CONSTANT_SEQUENCE]);
+  share *=
+      architecture >= 90 && architecture < 120
+          ? share_on_hopper (machine, row)
+          : share_of_length (machine, row, constants[QM_CONSTANT_SEQUENCE]);
+  if (row->drops && constants[QM_CONSTANT_ATTENTION_DROPOUT] > 0)
+    share /= constants[QM_CONSTANT_ATTENTION_DROPOUT];
   if (machine->own)
     share *= forward ? machine->speeds->attention
                      : machine->speeds->attention_backward;
@@ -380,7 +416,7 @@ row_here (const QmSpeeds *speeds, const QmWorkRow *row)
   if (row->arithmetic == QM_ARITHMETIC_TF32
       && !qm_target_multiplies (&target, QM_TYPE_F32, true))
     here.arithmetic = QM_ARITHMETIC_FP32;
-  if (qm_target_has_gates (&target))
+  if (row->in_norm || qm_target_has_gates (&target))
     here.bytes -= row->spared;
   if (row->turned && qm_target_has_turns (&target))
     here.count = 0;

@@ -62,12 +62,17 @@ typedef enum QmConstant
                                    instructions of their own */
   QM_CONSTANT_ATTENTION_MASKED, /* and of that where kernels are given a mask
                                    (qm_model_has_mask()); 0: none are */
-  QM_CONSTANT_EXPERTS,          /* how much longer products of experts take, and
-                                   how much more what brings rows to them and
-                                   back moves, than in 16 bits; 0: they are */
-  QM_CONSTANT_LOADS,            /* share of the loads and stores of a clock that
-                                   products reach; those of matrices whose rows do not
-                                   begin at multiples of 16 bytes need many */
+  QM_CONSTANT_ATTENTION_TF32, /* and of the share forward and backward in TF32,
+                                 where what a row takes besides its products
+                                 takes as long as in 16 bits; 0: as these */
+  QM_CONSTANT_ATTENTION_DROPOUT, /* how much longer fused attention takes that
+                                    drops; 0: no longer */
+  QM_CONSTANT_EXPERTS,   /* how much longer products of experts take, and
+                            how much more what brings rows to them and
+                            back moves, than in 16 bits; 0: they are */
+  QM_CONSTANT_LOADS,     /* share of the loads and stores of a clock that
+                            products reach; those of matrices whose rows do not
+                            begin at multiples of 16 bytes need many */
   QM_CONSTANT_UNALIGNED, /* how much longer such a product with weights takes
                             on tensor cores where software pads it; 0: none
                             does, and its loads bind it */
@@ -84,6 +89,7 @@ typedef enum QmConstant
   QM_CONSTANT_DISPATCH,   /* s of the host for a call */
   QM_CONSTANT_CAST,       /* bytes a parameter that a pass moves besides */
   /* What an operator moves, as a multiple of what it would have to. */
+  QM_CONSTANT_NORM, /* norms forward; 0: as all else */
   QM_CONSTANT_NORM_BACKWARD,
   QM_CONSTANT_RMS_NORM, /* forward and backward, where norms over squares have
                            no kernel of their own; 1: they have */

@@ -21,7 +21,8 @@ typedef struct QmTrained
   QmModelConfig config;
   QmRecipe recipe;       /* of one GPU's share of the batch */
   QmPlanOptions options; /* without a micro-batch: the largest that fits */
-  bool gates_apart;      /* before our products ended in gates */
+  bool gates_apart;      /* before our products ended in gates, and norms made
+                            sums */
   bool unmasked;         /* attention is given no mask: other software than
                             Transformers makes none */
   /* What qm_trained_plan() adds. */
@@ -49,7 +50,8 @@ bool qm_trained_of_result (const QmResult *result,
 
 /* Whether what was measured that day, or nobody knows when, with our program
  * was so before feed-forward layers with gates became products that end in
- * them, 28 November 2026: a product and a gate, which takes longer. */
+ * them, 28 November 2026: a product and a gate, which takes longer; so with
+ * what norms add. */
 bool qm_trained_before_gates (QmDate measured_on);
 
 /* Whether it was trained as its level of software trains: with nothing computed

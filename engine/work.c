@@ -225,6 +225,7 @@ row_of (const QmOpCall *call, bool update)
     case QM_OP_ATTENTION:
     case QM_OP_ATTENTION_BACKWARD:
       row.length = length_of (call);
+      row.drops = qm_dropout_is_on (call->attributes.dropout);
       row.inner = (double) first[3];
       break;
     case QM_OP_SOFTMAX:
@@ -262,6 +263,7 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->computed == b->computed && a->accesses == b->accesses
          && a->length == b->length && a->whole == b->whole
          && a->packed == b->packed && a->spared == b->spared
+         && a->in_norm == b->in_norm && a->drops == b->drops
          && a->turned == b->turned && a->masked == b->masked && a->rms == b->rms
          && a->unaligned == b->unaligned && a->padded == b->padded
          && a->composed == b->composed;
@@ -343,8 +345,7 @@ split_gate (const QmOpCall *call, QmOpCall *product, QmOpCall *gate)
   product->outputs[1] = product->inputs[forward ? 3 : 2] = (QmTensor){ 0 };
 }
 
-/* The same of a norm that scales what it adds.  How much faster one is than
- * both is not predicted, since what is known of rates was measured with two. */
+/* The same of a norm that scales what it adds. */
 static void
 split_scale (const QmOpCall *call, QmOpCall *scale, QmOpCall *norm)
 {
@@ -492,6 +493,27 @@ spared_by (const QmOpCall *fused, const QmOpCall *part)
   return fused->outputs[1].rank == 0 ? bytes_of (&part->outputs[0]) : 0;
 }
 
+/* What a sum that a norm makes itself moves for the norm: forward its result,
+ * which the norm would read again; backward what the norm has just made.  Of
+ * other software rates are known of two kernels. */
+static double
+spared_by_norm (const QmPlan *plan, const QmOpCall *part)
+{
+  if (plan->options.foreign)
+    return 0;
+  switch (part->op)
+    {
+    case QM_OP_LAYER_SCALE:
+    case QM_OP_GATED_ADD:
+      return bytes_of (&part->outputs[0]);
+    case QM_OP_LAYER_SCALE_BACKWARD:
+    case QM_OP_GATED_ADD_BACKWARD:
+      return bytes_of (&part->inputs[0]);
+    default:
+      return 0;
+    }
+}
+
 /* Whether the second call of a gradient that is turned back is made where
  * gradients are. */
 static bool
@@ -515,6 +537,11 @@ add_work_of (QmWork *work,
     return -1;
   row = row_of (call, update);
   row.spared = spared_by (fused, call);
+  if (fused->op != call->op && row.spared == 0)
+    {
+      row.spared = spared_by_norm (plan, call);
+      row.in_norm = row.spared > 0;
+    }
   row.turned = is_turned_by (fused, call);
   row.composed = is_composed (plan, call);
   row.masked = is_masked (plan, call);
@@ -624,7 +651,10 @@ void
 qm_work_part_gates (QmWork *work)
 {
   for (size_t i = 0; i < work->n; i++)
-    work->rows[i].spared = 0;
+    {
+      work->rows[i].spared = 0;
+      work->rows[i].in_norm = false;
+    }
 }
 
 void

@@ -51,12 +51,15 @@ typedef struct QmWorkRow
                       is sent from: bytes that a framework moves to bring it
                       there; else 0 */
   double spared;   /* of a gate that is in the end of a product, and of that
-                      product: those of `bytes` that do not move where both are
-                      one kernel; else 0 */
+                      product, and of a scaled or gated sum that a norm makes:
+                      those of `bytes` that do not move where both are one
+                      kernel; else 0 */
+  bool in_norm;    /* such a sum, which is a part of a norm on all GPUs */
   bool turned;     /* a rotary embedding of gradients that turns them back where
                       attention's own kernel does not: nothing where it does */
   bool masked;     /* fused attention that PyTorch is given a mask for where it
                       compiles (qm_model_has_mask()) */
+  bool drops;      /* fused attention with dropout */
   bool rms;        /* a norm over squares */
   bool unaligned;  /* a product with weights, of a matrix whose rows are no
                       multiple of 16 bytes where nobody pads them */
@@ -100,7 +103,8 @@ typedef struct QmWork
  * FP8, with QM_PREDICT_NO_FP8: no product in it has a time. */
 QmStatus qm_work_new (const QmPlan *plan, QmWork **work, QmError *error);
 
-/* Makes it what it was before our products ended in gates. */
+/* Makes it what it was before our products ended in gates, and norms made sums
+ * themselves. */
 void qm_work_part_gates (QmWork *work);
 
 void qm_work_free (QmWork *work);

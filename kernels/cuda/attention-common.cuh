@@ -10,8 +10,10 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "kernels/cuda/attention-parts.h"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/cuda-limits.h"
+#include "kernels/cuda/head-groups.h"
 #include "kernels/random.h"
 
 namespace qm_attention
@@ -32,10 +34,13 @@ struct Params
   int *queue;      /* [2]: the next tile that nobody has taken */
   float *dq_acc;   /* [batch * heads][padded_seq][head_dim of the kernel] */
   int *semaphore;  /* [batch * heads][padded_seq / 16], zeroed */
+  float *dkv_acc;  /* [2][parts][batch * groups][padded_seq][head_dim of the
+                      kernel], dK's and dV's parts where there are several */
   const int32_t *rng;
   int batch, heads, seq, head_dim, padded_seq;
   int groups; /* heads of k and v */
   int shared; /* heads of q that share one of these */
+  int parts;  /* of these: see qm_attention_parts() */
   /* Row i sees columns i - before .. i + after. */
   int before, after;
   float scale;
@@ -279,70 +284,38 @@ constexpr int WHOLE_MIN_SEQ = 81, WHOLE_MAX_SEQ = 272;
 cudaError_t launch_tf32_forward (const Params &p, cudaStream_t stream);
 cudaError_t launch_tf32_backward (const Params &p, cudaStream_t stream);
 
-/* The order in which tiles of heads are worked on: those of a group of heads
- * take turns, each head's first tile first. */
-struct HeadGroups
+/* The order in which tiles of heads are worked on. */
+struct HeadGroups : QmHeadGroups
 {
-  int per_head; /* tiles */
-  int heads;
-  int group; /* heads of a group, or fewer in the first one */
-  int last;  /* heads of the last group, which are the first ones */
-
-  struct Tile
-  {
-    int place, bh;
-  };
+  using Tile = QmHeadTile;
 
   __host__ __device__ __forceinline__ int
   tiles () const
   {
-    return per_head * heads;
+    return qm_head_tiles (this);
   }
 
   __device__ __forceinline__ Tile
   at (int index) const
   {
-    /* Counted from the end, so that what is no whole group comes first. */
-    int rest = tiles () - 1 - index, base = 0, count = last;
-
-    if (rest >= last * per_head)
-      {
-        rest -= last * per_head;
-        base = rest / (group * per_head) * group;
-        rest -= base * per_head;
-        base += last;
-        count = min (group, heads - base);
-      }
-    return { per_head - 1 - rest / count, base + rest % count };
+    return qm_head_tile (this, index);
   }
 };
 
-/* With a causal mask a head's first tiles are the longest, and the last heads
- * need tiles enough for the multiprocessors that wait while others are at such
- * a one: twice as many tiles as multiprocessors have as much work for each as
- * the longest tile, and half as many again measured best. */
 inline int64_t
 last_heads (const Params &p, int per_head)
 {
-  return p.causal ? 3 * p.sm_count / per_head : 1;
+  return qm_head_groups_last (p.causal, p.sm_count, per_head);
 }
 
-/* Groups of `fit` heads, which is what the L2 cache has room for, and a last
- * one that may be larger. */
+/* Groups of `fit` heads, and a last one that may be larger. */
 inline HeadGroups
 head_groups (const Params &p, int heads, int per_head, int64_t fit)
 {
-  const int most = (int) min (max (fit, (int64_t) 1), (int64_t) heads);
   HeadGroups g;
 
-  g.per_head = per_head;
-  g.heads = heads;
-  g.last = (int) min (max ((int64_t) most, last_heads (p, per_head)),
-                      (int64_t) heads);
-
-  const int rest = heads - g.last, groups = max ((rest + most - 1) / most, 1);
-
-  g.group = max ((rest + groups - 1) / groups, 1);
+  static_cast<QmHeadGroups &> (g) =
+      qm_head_groups (heads, per_head, fit, last_heads (p, per_head));
   return g;
 }
 

@@ -17,22 +17,11 @@
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_BACKWARD_CUH
 
 #include "kernels/cuda/attention-hopper-convert.cuh"
+#include "kernels/cuda/attention-hopper-order.cuh"
 #include "kernels/cuda/attention-wgmma.cuh"
 
 namespace qm_attention
 {
-
-/* Bytes of Q, dO and dQ that may be in use at a time. */
-constexpr int64_t BACKWARD_L2_SHARE = (int64_t) 12 << 20;
-/* Tiles of a head that may be in work at a time: they add to the same rows. */
-constexpr int BACKWARD_TILES = 11;
-
-struct HopperBackwardParams
-{
-  Params p;
-  HeadGroups work; /* of columns of heads of K */
-  CUtensorMap q, k, v, dout;
-};
 
 template <int D, bool DROP> struct HopperBackwardTiles
 {
@@ -76,32 +65,6 @@ template <class Tiles, int D> struct alignas (1024) HopperBackwardShared
   uint32_t sink;
 };
 
-/* Which columns of which head of K a tile is, and its range of row blocks in
- * each of the heads of Q that share it. */
-struct ColumnTile
-{
-  int place, column0, bh, first, last; /* bh: of K */
-
-  template <int M, int N>
-  static __device__ __forceinline__ ColumnTile
-  at (const HopperBackwardParams &h, int index)
-  {
-    const HeadGroups::Tile tile = h.work.at (index);
-    ColumnTile t;
-
-    t.place = tile.place;
-    /* A fixed order of sums costs no time where the tiles of the last columns
-     * come first, for these add first to the rows that all have in common. */
-    if (h.p.causal && h.p.deterministic)
-      t.place = h.work.per_head - 1 - t.place;
-    t.column0 = t.place * N;
-    t.bh = tile.bh;
-    t.first = first_row (h.p, t.column0) / M;
-    t.last = (end_row (h.p, t.column0 + N - 1) + M - 1) / M;
-    return t;
-  }
-};
-
 /* Takes tiles from the queue and fetches K, V and Q. */
 template <class Tiles, int D>
 __device__ __forceinline__ void
@@ -124,11 +87,10 @@ backward_producer (const HopperBackwardParams &h,
       barrier_expect (&s.kv_full, sizeof s.k + sizeof s.v);
       load_rows<D, N> (h.p, s.k, &h.k, &s.kv_full, t.column0, key_head, batch);
       load_rows<D, N> (h.p, s.v, &h.v, &s.kv_full, t.column0, key_head, batch);
-      for (int i = 0; i < h.p.shared; i++)
+      for (int i = t.query; i < t.query + t.heads; i++)
         {
-          const int head = key_head * h.p.shared + i;
-          const float *lse =
-              h.p.lse_log2 + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
+          const int head = i - batch * h.p.heads;
+          const float *lse = h.p.lse_log2 + (int64_t) i * h.p.padded_seq;
 
           for (int m = t.first; m < t.last; m++)
             {
@@ -159,13 +121,12 @@ backward_dout_producer (const HopperBackwardParams &h,
   while (index < h.work.tiles ())
     {
       const ColumnTile t = ColumnTile::at<M, N> (h, index);
-      const int key_head = t.bh % h.p.groups, batch = t.bh / h.p.groups;
+      const int batch = t.bh / h.p.groups;
 
-      for (int i = 0; i < h.p.shared; i++)
+      for (int i = t.query; i < t.query + t.heads; i++)
         {
-          const int head = key_head * h.p.shared + i;
-          const float *delta =
-              h.p.delta + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
+          const int head = i - batch * h.p.heads;
+          const float *delta = h.p.delta + (int64_t) i * h.p.padded_seq;
 
           for (int m = t.first; m < t.last; m++)
             {
@@ -180,16 +141,6 @@ backward_dout_producer (const HopperBackwardParams &h,
         }
       index = place.next (s.queue);
     }
-}
-
-/* How many tiles add to row block m before tile t, where the order is fixed:
- * that in which the queue has them. */
-template <int M, int N>
-__device__ __forceinline__ int
-turn_of (const HopperBackwardParams &h, const ColumnTile &t, int m)
-{
-  return h.p.causal ? (end_column (h.p, m * M + M - 1) - 1) / N - t.place
-                    : t.place - first_column (h.p, m * M) / N;
 }
 
 /* Where the order is not fixed: 0 for the first, which is to write at once, so
@@ -231,12 +182,11 @@ backward_dq_adder (const HopperBackwardParams &h,
     {
       const ColumnTile t = ColumnTile::at<M, N> (h, index);
 
-      for (int i = 0; i < h.p.shared; i++)
+      for (int i = t.query; i < t.query + t.heads; i++)
         for (int m = t.first; m < t.last; m++)
           {
-            const int64_t row =
-                ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq + m * M
-                + (WHOLE_ROWS ? group * 64 : 0);
+            const int64_t row = (int64_t) i * h.p.padded_seq + m * M
+                                + (WHOLE_ROWS ? group * 64 : 0);
             int *semaphore =
                 h.p.semaphore + row / 16 + (WHOLE_ROWS ? 0 : group);
             float *to = h.p.dq_acc + row * D + column * 64;
@@ -560,6 +510,30 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     ds_ring.advance ();
   }
 
+  /* What these heads of Q add to dK and dV, in the order of the accumulators.
+   */
+  __device__ __forceinline__ void
+  store_part (const ColumnTile &t)
+  {
+    const int64_t rows =
+        (int64_t) h.p.batch * h.p.groups * h.p.parts * h.p.padded_seq;
+    const int64_t row =
+        ((int64_t) t.part * h.p.batch * h.p.groups + t.bh) * h.p.padded_seq
+        + t.column0 + group * 64;
+    float4 *to = reinterpret_cast<float4 *> (h.p.dkv_acc + row * D)
+                 + threadIdx.x % WARPGROUP;
+
+#pragma unroll
+    for (int n = 0; n < D / 8; n++)
+      {
+        __stcg (to + n * WARPGROUP, make_float4 (dk[4 * n], dk[4 * n + 1],
+                                                 dk[4 * n + 2], dk[4 * n + 3]));
+        __stcg (to + rows * (D / 4) + n * WARPGROUP,
+                make_float4 (dv[4 * n], dv[4 * n + 1], dv[4 * n + 2],
+                             dv[4 * n + 3]));
+      }
+  }
+
   __device__ __forceinline__ void
   store (const ColumnTile &t)
   {
@@ -609,7 +583,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     for (int i = 0; i < D / 2; i++)
       dk[i] = dv[i] = 0;
     if (DROP)
-      drop.init (h.p, t.bh * h.p.shared);
+      drop.init (h.p, t.query);
     barrier_wait (&s.kv_full, kv_parity);
     step<true, true> (m);
     m++;
@@ -620,10 +594,10 @@ template <class T, int D, bool DROP> struct BackwardConsumer
             step<false, true> (m);
           else
             step<false, false> (m);
-        if (i == h.p.shared)
+        if (i == t.heads)
           break;
         if (DROP)
-          drop.init (h.p, t.bh * h.p.shared + i);
+          drop.init (h.p, t.query + i);
         m = t.first;
       }
     multiply_last ();
@@ -634,7 +608,10 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     products_wait<0> ();
     pin (dk);
     barrier_arrive (&s.q_empty[last_q.index]);
-    store (t);
+    if (h.p.parts > 1)
+      store_part (t);
+    else
+      store (t);
   }
 
   __device__ __forceinline__ void
@@ -710,27 +687,6 @@ __launch_bounds__ (HopperBackwardTiles<D, DROP>::THREADS, 1)
     }
 }
 
-template <int D, int N>
-HeadGroups
-backward_groups (const Params &p)
-{
-  const int64_t head_bytes = (int64_t) p.seq * p.shared * D * (2 * 2 + 4);
-  const int per_head = (p.seq + N - 1) / N, heads = p.batch * p.groups;
-  int64_t fit = max (BACKWARD_L2_SHARE / head_bytes,
-                     (int64_t) p.sm_count / BACKWARD_TILES);
-
-  /* In a fixed order each tile waits for the one before it, which should then
-   * have begun long ago: all groups as large as the last. */
-  if (p.deterministic)
-    {
-      const int groups =
-          (int) max (heads / max (fit, last_heads (p, per_head)), (int64_t) 1);
-
-      fit = (heads + groups - 1) / groups;
-    }
-  return head_groups (p, heads, per_head, fit);
-}
-
 template <class T, int D, bool DROP>
 cudaError_t
 launch_hopper_backward (const Params &p, cudaStream_t stream)
@@ -744,6 +700,7 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   cudaError_t status;
 
   static_assert (SHARED <= 232448, "shared memory");
+  static_assert (Tiles::N == QM_ATTENTION_PART_COLUMNS, "as parts are counted");
   h.p = p;
   h.work = backward_groups<D, Tiles::N> (p);
   status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::M, BF16, !ragged<D> (p));
@@ -769,7 +726,10 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   status = cudaGetLastError ();
   if (status != cudaSuccess)
     return status;
-  return launch_convert_dq_blocks<T, D> (p, stream);
+  if (p.parts > 1)
+    status = launch_convert_dkv_sums<T, D> (p, stream);
+  return status == cudaSuccess ? launch_convert_dq_sums<T, D> (p, stream)
+                               : status;
 }
 
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* dQ of backward attention on Hopper, from fp32 sums in the order of the
- * accumulators ([row / 64][column / 8][thread][4]) to rows of its own type. */
+/* Gradients of backward attention on Hopper, from fp32 sums in the order of the
+ * accumulators ([row / 64][column / 8][thread][4]) to rows of their own type:
+ * dQ, and dK and dV where these come in parts. */
 
 #ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_CONVERT_CUH
 #define QM_KERNELS_CUDA_ATTENTION_HOPPER_CONVERT_CUH
@@ -14,21 +15,31 @@ namespace qm_attention
 {
 
 /* Blocks of 8 columns that a warp converts at a time, of 16 rows. */
-constexpr int DQ_BLOCKS = 4;
+constexpr int SUM_BLOCKS = 4;
+
+/* What is converted. */
+struct Sums
+{
+  const float *from; /* [parts][batch * heads][padded_seq][...] */
+  QmAttentionTensor to;
+  int heads, parts;
+  int half; /* elements of a head that turn with others */
+  float factor;
+};
 
 /* Which blocks of a head those are: first those that turn, two of them and the
  * two that they turn with, then the others. */
-struct DqColumns
+struct SumColumns
 {
   int half;    /* blocks that turn with others */
   int turning; /* places of which half turn with the other half */
   int places;
 
   __host__ __device__ __forceinline__
-  DqColumns (const Params &p)
-      : half (p.half / 8), turning ((half + 1) / 2),
+  SumColumns (int elements, int head_dim)
+      : half (elements / 8), turning ((half + 1) / 2),
         places (turning
-                + (p.head_dim / 8 - 2 * half + DQ_BLOCKS - 1) / DQ_BLOCKS)
+                + (head_dim / 8 - 2 * half + SUM_BLOCKS - 1) / SUM_BLOCKS)
   {
   }
 
@@ -39,7 +50,7 @@ struct DqColumns
     const int n = 2 * place + i % 2;
 
     if (place >= turning)
-      return 2 * half + (place - turning) * DQ_BLOCKS + i;
+      return 2 * half + (place - turning) * SUM_BLOCKS + i;
     return n < half ? n + i / 2 * half : end;
   }
 };
@@ -66,6 +77,15 @@ transpose_quad (uint32_t (&x)[4], int lane)
         }
 }
 
+__device__ __forceinline__ void
+add4 (float4 &x, const float4 &y)
+{
+  x.x += y.x;
+  x.y += y.y;
+  x.z += y.z;
+  x.w += y.w;
+}
+
 /* Turns two blocks, of which a thread has columns 2 (lane % 4) and the next
  * in rows `row` and `row` + 8. */
 __device__ __forceinline__ void
@@ -87,30 +107,30 @@ turn_blocks (float4 &a, float4 &b, const Params &p, int row, int column)
     }
 }
 
-/* Four blocks of two rows of each lane to rows of dQ, four lanes a row. */
+/* Four blocks of two rows of each lane to rows of `to`, four lanes a row. */
 template <class T>
 __device__ __forceinline__ void
-store_blocks (const float4 (&x)[DQ_BLOCKS],
-              const Params &p,
+store_blocks (const float4 (&x)[SUM_BLOCKS],
+              const Sums &s,
               T *to,
               int rows,
               bool there,
               int lane)
 {
-  uint32_t out[2][DQ_BLOCKS];
+  uint32_t out[2][SUM_BLOCKS];
 
 #pragma unroll
-  for (int i = 0; i < DQ_BLOCKS; i++)
+  for (int i = 0; i < SUM_BLOCKS; i++)
     {
-      out[0][i] = pack2<T> (x[i].x * p.grad_scale, x[i].y * p.grad_scale);
-      out[1][i] = pack2<T> (x[i].z * p.grad_scale, x[i].w * p.grad_scale);
+      out[0][i] = pack2<T> (x[i].x * s.factor, x[i].y * s.factor);
+      out[1][i] = pack2<T> (x[i].z * s.factor, x[i].w * s.factor);
     }
 #pragma unroll
   for (int i = 0; i < 2; i++)
     {
       transpose_quad (out[i], lane);
       if (there && 8 * i < rows)
-        *reinterpret_cast<uint4 *> (to + 8 * i * p.dq.seq_stride) =
+        *reinterpret_cast<uint4 *> (to + 8 * i * s.to.seq_stride) =
             make_uint4 (out[i][0], out[i][1], out[i][2], out[i][3]);
     }
 }
@@ -120,9 +140,10 @@ store_blocks (const float4 (&x)[DQ_BLOCKS],
  * sums have less than 8 TiB. */
 template <class T, int D>
 __global__ void __launch_bounds__ (256)
-    convert_dq_blocks (const __grid_constant__ Params p)
+    convert_sums (const __grid_constant__ Params p,
+                  const __grid_constant__ Sums s)
 {
-  const DqColumns columns (p);
+  const SumColumns columns (s.half, p.head_dim);
   const unsigned warp = blockIdx.x * 8 + threadIdx.x / 32;
   const int lane = threadIdx.x % 32, place = (int) (warp % columns.places);
   const unsigned slice = warp / columns.places;
@@ -131,40 +152,73 @@ __global__ void __launch_bounds__ (256)
   const int row = (int) (slice % slices) * 16 + lane / 4;
   const int end = p.head_dim / 8, n = columns.block (place, lane % 4, end);
 
-  if (bh >= p.batch * p.heads || row - lane / 4 >= p.seq)
+  if (bh >= p.batch * s.heads || row - lane / 4 >= p.seq)
     return;
 
-  const float4 *from = reinterpret_cast<const float4 *> (
-                           p.dq_acc + (int64_t) (slice / 4) * 64 * D)
-                       + slice % 4 * 32 + lane;
-  T *to = head_base<T> (p.dq, bh, p.heads) + row * p.dq.seq_stride + n * 8;
-  float4 x[DQ_BLOCKS];
+  const int64_t apart = (int64_t) p.batch * s.heads * p.padded_seq * (D / 4);
+  const float4 *from =
+      reinterpret_cast<const float4 *> (s.from + (int64_t) (slice / 4) * 64 * D)
+      + slice % 4 * 32 + lane;
+  T *to = head_base<T> (s.to, bh, s.heads) + row * s.to.seq_stride + n * 8;
+  float4 x[SUM_BLOCKS];
 
 #pragma unroll
-  for (int i = 0; i < DQ_BLOCKS; i++)
+  for (int i = 0; i < SUM_BLOCKS; i++)
     {
       const int m = columns.block (place, i, end);
 
       x[i] = m < end ? __ldcs (from + m * WARPGROUP) : make_float4 (0, 0, 0, 0);
     }
+  for (int part = 1; part < s.parts; part++)
+#pragma unroll
+    for (int i = 0; i < SUM_BLOCKS; i++)
+      {
+        const int m = columns.block (place, i, end);
+
+        if (m < end)
+          add4 (x[i], __ldcs (from + part * apart + m * WARPGROUP));
+      }
   if (place < columns.turning)
 #pragma unroll
     for (int i = 0; i < 2; i++)
       if (2 * place + i < columns.half)
         turn_blocks (x[i], x[i + 2], p, row,
                      (2 * place + i) * 8 + lane % 4 * 2);
-  store_blocks<T> (x, p, to, p.seq - row, n < end, lane);
+  store_blocks<T> (x, s, to, p.seq - row, n < end, lane);
 }
 
 template <class T, int D>
 cudaError_t
-launch_convert_dq_blocks (const Params &p, cudaStream_t stream)
+launch_convert_sums (const Params &p, const Sums &s, cudaStream_t stream)
 {
-  const int64_t slices = (int64_t) p.batch * p.heads * (p.padded_seq / 16);
-  const int64_t warps = slices * DqColumns (p).places;
+  const int64_t slices = (int64_t) p.batch * s.heads * (p.padded_seq / 16);
+  const int64_t warps = slices * SumColumns (s.half, p.head_dim).places;
 
-  convert_dq_blocks<T, D><<<(unsigned) ((warps + 7) / 8), 256, 0, stream>>> (p);
+  convert_sums<T, D><<<(unsigned) ((warps + 7) / 8), 256, 0, stream>>> (p, s);
   return cudaGetLastError ();
+}
+
+template <class T, int D>
+cudaError_t
+launch_convert_dq_sums (const Params &p, cudaStream_t stream)
+{
+  const Sums dq = { p.dq_acc, p.dq, p.heads, 1, p.half, p.grad_scale };
+
+  return launch_convert_sums<T, D> (p, dq, stream);
+}
+
+template <class T, int D>
+cudaError_t
+launch_convert_dkv_sums (const Params &p, cudaStream_t stream)
+{
+  const int64_t rows = (int64_t) p.parts * p.batch * p.groups * p.padded_seq;
+  const Sums dk = { p.dkv_acc, p.dk, p.groups, p.parts, p.half, p.grad_scale };
+  const Sums dv = { p.dkv_acc + rows * D, p.dv, p.groups, p.parts, 0,
+                    p.keep_scale };
+  cudaError_t status = launch_convert_sums<T, D> (p, dk, stream);
+
+  return status == cudaSuccess ? launch_convert_sums<T, D> (p, dv, stream)
+                               : status;
 }
 
 }

@@ -19,7 +19,7 @@ namespace
 struct Layout
 {
   int padded_seq;
-  size_t delta, lse_log2, queue, dq_acc, semaphore, total;
+  size_t delta, lse_log2, queue, dq_acc, semaphore, dkv_acc, total;
 };
 
 size_t
@@ -59,21 +59,31 @@ element_size (QmAttentionType type)
   return type == QM_ATTENTION_TF32 ? 4 : 2;
 }
 
+int
+parts_of (const QmAttention *a)
+{
+  return qm_attention_parts ((int64_t) a->batch * a->groups,
+                             a->heads / a->groups, a->seq, a->head_dim);
+}
+
 Layout
 backward_layout (const QmAttention *a)
 {
+  const size_t row = kernel_head_dim (a->head_dim) * sizeof (float);
+  const size_t parts = parts_of (a);
   Layout l;
-  size_t rows;
+  size_t rows, key_rows;
 
   l.padded_seq = (int) round_up (a->seq, ROW_PAD);
   rows = (size_t) a->batch * a->heads * l.padded_seq;
+  key_rows = (size_t) a->batch * a->groups * l.padded_seq;
   l.delta = 0;
   l.lse_log2 = round_up (rows * sizeof (float), 256);
   l.queue = 2 * l.lse_log2;
   l.dq_acc = l.queue + 256;
-  l.semaphore =
-      l.dq_acc + rows * kernel_head_dim (a->head_dim) * sizeof (float);
-  l.total = l.semaphore + round_up (rows / 16 * sizeof (int), 256);
+  l.semaphore = l.dq_acc + rows * row;
+  l.dkv_acc = l.semaphore + round_up (rows / 16 * sizeof (int), 256);
+  l.total = l.dkv_acc + (parts > 1 ? 2 * parts * key_rows * row : 0);
   return l;
 }
 
@@ -197,6 +207,7 @@ fill_params (const QmAttention *a, Params *p)
   p->heads = a->heads;
   p->groups = a->groups;
   p->shared = a->heads / a->groups;
+  p->parts = parts_of (a);
   p->seq = a->seq;
   p->head_dim = a->head_dim;
   p->padded_seq = (int) round_up (a->seq, ROW_PAD);
@@ -389,6 +400,7 @@ qm_attention_backward (const QmAttention *a,
   p.queue = reinterpret_cast<int *> (bytes + l.queue);
   p.dq_acc = reinterpret_cast<float *> (bytes + l.dq_acc);
   p.semaphore = reinterpret_cast<int *> (bytes + l.semaphore);
+  p.dkv_acc = reinterpret_cast<float *> (bytes + l.dkv_acc);
   status = launch_type (a, &p, true, stream, &turned, error);
   if (status != QM_OK || !a->table || turned)
     return status;

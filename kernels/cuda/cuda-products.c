@@ -12,7 +12,7 @@
 /* Of the ways that cuBLASLt proposes, best first, so many are timed, so often;
  * a later one has to be faster than an earlier one by more than what timings
  * scatter, so that runs rarely differ in their choice. */
-#define CANDIDATES 8
+#define CANDIDATES 24
 #define ROUNDS     2
 #define MARGIN     0.97f
 

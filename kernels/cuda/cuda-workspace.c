@@ -6,6 +6,7 @@
 #include "kernels/cuda/cuda-workspace.h"
 
 #include "kernels/backend.h"
+#include "kernels/cuda/attention-parts.h"
 
 #define MIB ((size_t) 1 << 20)
 
@@ -23,19 +24,23 @@ floats (int64_t count)
 }
 
 /* Gradients of queries are summed in fp32, two numbers belong to each row, and
- * counters put work in order; the layout is in attention.cu. */
+ * counters put work in order; gradients of keys and values may come in parts.
+ * The layout is in attention.cu. */
 static size_t
-attention_backward_workspace (const QmTensor *q)
+attention_backward_workspace (const QmTensor *q, const QmTensor *k)
 {
   static const int64_t sizes[] = { 32, 64, 80, 96, 128, 256 };
   int64_t rows = q->shape[0] * q->shape[1] * ((q->shape[2] + 127) / 128 * 128);
-  int64_t size = q->shape[3];
+  int64_t key_rows = rows / q->shape[1] * k->shape[1], size = q->shape[3];
+  int64_t parts = qm_attention_parts (k->shape[0] * k->shape[1],
+                                      (int) (q->shape[1] / k->shape[1]),
+                                      q->shape[2], q->shape[3]);
 
   for (size_t i = sizeof sizes / sizeof sizes[0]; i-- > 0;)
     if (q->shape[3] <= sizes[i])
       size = sizes[i];
   return floats (rows * size) + 2 * floats (rows) + floats (rows / 16)
-         + floats (1);
+         + floats (1) + (parts > 1 ? floats (2 * parts * key_rows * size) : 0);
 }
 
 /* Sums over rows are made in two steps: partial sums of up to `parts` groups of
@@ -179,7 +184,7 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_ATTENTION:
       return floats (1);
     case QM_OP_ATTENTION_BACKWARD:
-      return attention_backward_workspace (&call->inputs[1]);
+      return attention_backward_workspace (&call->inputs[1], &call->inputs[2]);
     case QM_OP_LAYER_NORM_BACKWARD:
       return floats (qm_cuda_norm_sums (call) * QM_CUDA_NORM_PARTS
                      * first->shape[1]);

@@ -6,6 +6,7 @@
 #ifndef QM_KERNELS_CUDA_HOPPER_LAUNCH_CUH
 #define QM_KERNELS_CUDA_HOPPER_LAUNCH_CUH
 
+#include "kernels/cuda/hopper-order.h"
 #include "kernels/cuda/hopper-product.cuh"
 
 namespace qm_product
@@ -24,9 +25,6 @@ tile_columns (const QmHopperProduct &p)
   return p.finish == QM_HOPPER_FINISH_GATE ? BN / 2 : BN;
 }
 
-/* Rows that are worked on together, so that they share columns in the L2
- * cache. */
-constexpr int GROUP_ROWS = 2048, FEW_GROUPS = 8;
 /* Steps from which on an activation is spread over 32: what its slope needs is
  * fetched after these, and has to be there with the next tile. */
 constexpr int MANY_STEPS = 48;
@@ -48,18 +46,19 @@ rounds (const QmHopperProduct &p, bool beside, int clusters)
   return divide_up (rows * columns, clusters);
 }
 
-/* Row tiles that are worked on together.  Where there are few groups, a last
- * one of few tiles would fetch all columns once more for itself alone: it is
- * divided between the others. */
+/* Row tiles that are worked on together. */
 int
-group_size (int row_tiles, int tile_rows)
+group_size (const Work &w, const QmHopperProduct &p, int clusters)
 {
-  const int size = GROUP_ROWS / tile_rows;
-  const int groups = row_tiles / size, rest = row_tiles % size;
+  const int64_t columns =
+      w.tile_columns * (p.finish == QM_HOPPER_FINISH_GATE ? 2 : 1);
+  const QmHopperGrid grid = { .rows = w.row_tiles,
+                              .columns = w.column_tiles,
+                              .row_bytes = w.tile_rows * p.inner * 2,
+                              .column_bytes = columns * p.inner * 2,
+                              .clusters = clusters };
 
-  return groups > 0 && groups < FEW_GROUPS && rest * 2 < size
-             ? (int) divide_up (row_tiles, groups)
-             : size;
+  return qm_hopper_group (&grid);
 }
 
 /* Blocks beside each other have to fetch a quarter more. */
@@ -71,7 +70,7 @@ arrange (Work *w, const QmHopperProduct &p, int clusters)
   w->tile_columns = (w->beside ? CLUSTER : 1) * tile_columns (p);
   w->row_tiles = (int) divide_up (p.rows, w->tile_rows);
   w->column_tiles = (int) divide_up (p.columns, w->tile_columns);
-  w->group = group_size (w->row_tiles, w->tile_rows);
+  w->group = group_size (*w, p, clusters);
 }
 
 /* A matrix of d's rows and columns, in the boxes that warps store and load; of

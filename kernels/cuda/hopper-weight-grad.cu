@@ -3,6 +3,7 @@
 /* The gradients of one element type, which the build gives as QM_PRODUCT_T, and
  * how they are started, through a function of the name QM_PRODUCT_RUN. */
 
+#include "kernels/cuda/hopper-order.h"
 #include "kernels/cuda/hopper-weight-grad.cuh"
 
 namespace qm_weight_grad
@@ -10,13 +11,6 @@ namespace qm_weight_grad
 
 namespace
 {
-
-/* Row tiles that are worked on together. */
-constexpr int GROUP = 8;
-/* Units for each cluster from which on the sum is not divided further, and
- * steps of which a slab has to have so many: adding a tile to dw takes as long
- * as about 3. */
-constexpr int UNITS = 4, LEAST_SLAB = 32;
 
 int64_t
 divide_up (int64_t a, int64_t b)
@@ -41,7 +35,6 @@ describe (Work *w, const QmHopperWeightGrad &g)
   w->steps = (int) divide_up (g.inner, BK);
   w->row_tiles = (int) divide_up (g.rows, CLUSTER * BM);
   w->column_tiles = (int) divide_up (g.columns, BN);
-  w->group = GROUP;
   return status;
 }
 
@@ -49,18 +42,17 @@ describe (Work *w, const QmHopperWeightGrad &g)
 int
 divide (Work *w, int clusters)
 {
-  const int64_t tiles = (int64_t) w->row_tiles * w->column_tiles;
-  int64_t slabs = divide_up ((int64_t) UNITS * clusters, tiles), units;
+  static_assert (CLUSTER * BM == BN, "rows of tiles are as columns");
+  const QmHopperSums sums = qm_hopper_divide (w->row_tiles, w->column_tiles,
+                                              w->steps, BN * BK * 2, clusters);
 
-  if (slabs > w->steps / LEAST_SLAB)
-    slabs = w->steps / LEAST_SLAB;
-  if (slabs < 1)
-    slabs = 1;
-  w->slab = (int) divide_up (w->steps, slabs);
-  units = tiles * divide_up (w->steps, w->slab);
-  w->whole = (int) (units / clusters * clusters);
-  w->rest = (units - w->whole) * w->slab;
-  return w->whole > 0 || w->rest >= clusters ? clusters : (int) w->rest;
+  w->group = sums.group;
+  w->slab = sums.slab;
+  w->whole = (int) sums.whole;
+  w->rest = sums.rest;
+  w->parts = sums.parts;
+  w->part_steps = sums.part_steps;
+  return w->whole > 0 ? clusters : w->rest * w->parts;
 }
 
 }

@@ -3,10 +3,10 @@
 /* The gradient of weights on Hopper: dw += dy' x.
  *
  * The sum runs over tens of thousands of rows, and the result is small, so the
- * sum is divided: into slabs, until there are several tiles for each cluster,
- * and the tiles that would be left for a last, short round once more, so that
- * all clusters end together.  Whatever part of a sum a cluster made is added to
- * dw by the copy engine, in fp32 in the L2 cache; nothing is read for that.
+ * sum is divided: into slabs, and the tiles that are left for a last, short
+ * round once more (kernels/cuda/hopper-order.h).  Whatever part of a sum a
+ * cluster made is added to dw by the copy engine, in fp32 in the L2 cache;
+ * nothing is read for that.
  *
  * A cluster is two blocks, one below the other: they have rows of dw of their
  * own and share its columns, of which each fetches one half for both.  One warp
@@ -42,7 +42,7 @@ struct Work
   int group;                   /* row tiles that are worked on together */
   int steps, slab;             /* of the sum; of a slab of it */
   int whole;                   /* units that clusters take as a whole */
-  int64_t rest;                /* steps of all others */
+  int rest, parts, part_steps; /* of the others: how many, and in which parts */
 };
 
 struct alignas (1024) Shared
@@ -72,12 +72,12 @@ struct Walk
 
   const Work &w;
   int unit, clusters;
-  int64_t at, end; /* in the steps of the units that are divided */
+  int part; /* of all parts of the rest */
 
   __device__ __forceinline__
   Walk (const Work &w)
       : w (w), unit (blockIdx.x / CLUSTER), clusters (gridDim.x / CLUSTER),
-        at (w.rest * unit / clusters), end (w.rest * (unit + 1) / clusters)
+        part (unit)
   {
   }
 
@@ -100,7 +100,7 @@ struct Walk
   __device__ __forceinline__ bool
   next (Share &result)
   {
-    while (unit < w.whole || at < end)
+    while (unit < w.whole || part < w.rest * w.parts)
       {
         if (unit < w.whole)
           {
@@ -109,14 +109,13 @@ struct Walk
           }
         else
           {
-            const int index = (int) (at / w.slab);
-            const int first = (int) (at - (int64_t) index * w.slab);
-            const int steps = (int) min ((int64_t) w.slab - first, end - at);
+            const int first = part / w.rest * w.part_steps;
 
-            result = share (w.whole + index, first, steps);
-            at += steps;
+            result = share (w.whole + part % w.rest, first,
+                            min (w.part_steps, w.slab - first));
+            part += clusters;
           }
-        /* the last slab may be shorter */
+        /* the last slab, or part, may be shorter */
         if (result.steps > 0)
           return true;
       }

@@ -2,8 +2,9 @@
 
 /* The loss.  A block reads its row of logits once, and keeps it in shared
  * memory until it writes the gradient; a row that does not fit there is read
- * again, then out of the cache.  On Hopper, where two long rows fit, the copy
- * engine fetches the next one meanwhile. */
+ * again, then out of the cache.  On Hopper the copy engine fetches the next
+ * long row meanwhile, and what does not fit into a block is divided between
+ * some. */
 
 #include "kernels/cuda/loss-stream.cuh"
 
@@ -243,7 +244,7 @@ __launch_bounds__ (threads, threads == 128 ? 8 : 2)
 
   if (label < 0 || label >= loss.classes)
     {
-      write_ignored<threads> (loss, t, label, first);
+      write_ignored<threads> (loss, t, label, first, threadIdx.x == 0);
       return;
     }
   wanted = qm_load ({ (void *) row, loss.logits.type }, label);
@@ -365,17 +366,16 @@ qm_cuda_cross_entropy (QmCudaContext *context,
                 .cap = (float) call->attributes.cap,
                 .z_loss = (float) call->attributes.z_loss };
   unsigned rows = (unsigned) logits.shape[0];
+  cudaError_t code = stream_rows (context, stream, loss, rows);
 
-  if (can_stream (context, loss))
+  if (code == cudaErrorNotSupported)
     {
-      cudaError_t code = stream_rows (context, stream, loss, rows);
-
-      if (code != cudaSuccess)
-        return qm_cuda_failed (code, "cross_entropy", error);
+      if (classes <= 4096)
+        launch<128> (context, stream, loss, rows);
+      else
+        launch<768> (context, stream, loss, rows);
     }
-  else if (classes <= 4096)
-    launch<128> (context, stream, loss, rows);
-  else
-    launch<768> (context, stream, loss, rows);
+  else if (code != cudaSuccess)
+    return qm_cuda_failed (code, "cross_entropy", error);
   return qm_cuda_launched (call, error);
 }

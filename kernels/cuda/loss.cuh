@@ -82,13 +82,15 @@ write_constant (const Loss &loss, char *row, int first, float value)
     }
 }
 
+/* One thread of all that have some of the row `tells` its loss. */
 template <int threads>
 __device__ __forceinline__ void
-write_ignored (const Loss &loss, int64_t t, int32_t label, int first)
+write_ignored (
+    const Loss &loss, int64_t t, int32_t label, int first, bool tells)
 {
   float value = label == QM_IGNORE_LABEL ? 0 : nanf ("");
 
-  if (threadIdx.x == 0)
+  if (tells)
     loss.losses[t] = value;
   write_constant<threads> (loss, loss.dlogits.row (t), first, value);
 }

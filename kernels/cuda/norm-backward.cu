@@ -251,7 +251,7 @@ __launch_bounds__ (threads, threads == 320 ? 2 : 0)
                    const __grid_constant__ QmCopied copied)
 {
 #if __CUDA_ARCH__ >= 900
-  extern __shared__ uint4 memory[];
+  extern __shared__ __align__ (QM_COPY_ALIGNMENT) uint4 memory[];
   __shared__ uint64_t full[QM_MOST_STAGES];
   __shared__ float shared[2][2][32];
   QmCopier copier = { copied, full, (char *) memory, norm.rows };

@@ -402,7 +402,7 @@ __launch_bounds__ (threads)
 {
 #if __CUDA_ARCH__ >= 900
   constexpr int each = 2;
-  extern __shared__ uint4 memory[];
+  extern __shared__ __align__ (QM_COPY_ALIGNMENT) uint4 memory[];
   __shared__ uint64_t full[QM_MOST_STAGES];
   __shared__ float shared[2][2][32];
   QmCopier copier = { copied, full, (char *) memory, norm.rows };

@@ -10,9 +10,10 @@
  * is machine + memory that it has to be given + count x GPU, or the machine's
  * with its GPUs; the cost of one experiment is overall cost x days / (lifetime
  * x 365), the machine's price spread evenly over its life ("$100K or 100 Days",
- * arXiv 2410.23261, section 4.1).  Where a question counts what owning costs,
- * both are made of that total (pricing/advice/qm-ownership.h) instead of the
- * price.
+ * arXiv 2410.23261, section 4.1); of a year's runs it is that of one machine
+ * with the days that all of them take on it.  Where a question counts what
+ * owning costs, both are made of that total (pricing/advice/qm-ownership.h)
+ * instead of the price.
  *
  * Audit: the utilisation that a time implies is
  *

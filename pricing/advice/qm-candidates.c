@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MAX_MICROS 9e18
-#define OLD_YEARS  5
+#define OLD_DAYS   (5 * 365.25)
 
 /* What building needs at hand. */
 typedef struct
@@ -203,7 +203,7 @@ is_old (const QmQuestion *question, const QmCandidate *candidate)
   return candidate->prediction != NULL && candidate->weak
          && !question->any_price && question->today.year > 0
          && released->year > 0
-         && question->today.year - released->year >= OLD_YEARS;
+         && qm_date_days_between (*released, question->today) >= OLD_DAYS;
 }
 
 /* Appends it, and what is offered of it as a whole, which goes before what its

@@ -39,7 +39,8 @@ typedef struct
   const QmPrice *price;
   const QmPrice *memory_price;
   double extra_gib;
-  Sum sum; /* without GPUs that are not contained */
+  Sum sum;       /* without GPUs that are not contained */
+  gboolean weak; /* nobody is known to sell it at that, and that matters */
 } Way;
 
 QmCarriers *
@@ -133,6 +134,14 @@ qm_carriers_interval (const QmCarriers *carriers,
                      low, high);
 }
 
+/* Whether a price counts only where nothing else is known. */
+static gboolean
+is_last_resort (const QmCarriers *carriers, const QmPrice *price)
+{
+  return qm_question_price_basis (carriers->question) == QM_PRICES_CURRENT
+         && qm_price_is_weak (price);
+}
+
 /* Adds so many of what has that price. */
 static void
 add_priced (const QmCarriers *carriers,
@@ -191,18 +200,22 @@ way_of_platform (QmCarriers *carriers,
   if (way.price == NULL)
     return way;
   add_priced (carriers, &way.sum, way.price, 1);
+  way.weak = is_last_resort (carriers, way.price);
   if (!add_memory (carriers, &way, candidate->host_gib))
     way.price = NULL;
   return way;
 }
 
 /* Whether `a` is more of an answer than `b`: one with a price before one
- * without, the cheapest first; then what goes furthest. */
+ * without, one that somebody sells before one that is only claimed or used, the
+ * cheapest first; then what goes furthest. */
 static gboolean
 is_better_way (const Way *a, const Way *b)
 {
   if ((a->price != NULL) != (b->price != NULL))
     return a->price != NULL;
+  if (a->price != NULL && a->weak != b->weak)
+    return b->weak;
   if (a->price != NULL)
     return a->sum.micros < b->sum.micros;
   if ((a->carry.problem == QM_CARRY_NONE)

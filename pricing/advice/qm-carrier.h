@@ -4,9 +4,12 @@
  *
  * Of the platforms of the catalog that carry so many of a GPU (data/carry.h),
  * the cheapest one with a price counts, with the memory that it has to be given
- * beyond what its price contains.  A machine without GPUs that the user has a
- * quote of competes with them: whether it takes the cards is for its vendor to
- * say.  A platform that is sold with its GPUs is the whole of what they cost.
+ * beyond what its price contains, in modules of 16 GiB.  One that nobody is
+ * known to sell at its price (qm_price_is_weak()) counts only where no other
+ * carries them, but where such prices are asked for.  A machine without GPUs
+ * that the user has a quote of competes with them: whether it takes the cards
+ * is for its vendor to say.  A platform that is sold with its GPUs is the whole
+ * of what they cost.
  *
  * A question asked as in the paper has the paper's machines instead, which
  * carry any GPU.

@@ -15,7 +15,7 @@
   (10 * QM_PPM) /* a PUE, or overhead, beyond that is a \
                    slip of the pen */
 #define MAX_RACK_UNITS   1000
-#define MILLIWATTS_IN_KW 1000000
+#define MICROWATTS_IN_KW 1000000000
 
 G_DEFINE_QUARK (qm - ownership - error - quark, qm_ownership_error)
 
@@ -210,23 +210,23 @@ add_exactly (Sum *sum, gint64 *to, gint64 value)
 }
 
 static gint64
-milliwatts (Sum *sum, double watts)
+microwatts (Sum *sum, double watts)
 {
   if (!(watts >= 0 && watts < 1e6))
     {
       sum->broken = TRUE;
       return 0;
     }
-  return llround (watts * 1000);
+  return llround (watts * 1e6);
 }
 
 /* What a machine draws at a use of its GPUs, without cooling. */
 static gint64
-machine_milliwatts (Sum *sum, gint64 use_ppm)
+machine_microwatts (Sum *sum, gint64 use_ppm)
 {
   const QmOwnershipSettings *settings = sum->settings;
   gint64 gpus =
-      scale (sum, milliwatts (sum, sum->owned->gpu_watts), sum->owned->gpus, 1);
+      scale (sum, microwatts (sum, sum->owned->gpu_watts), sum->owned->gpus, 1);
   gint64 drawn = use_ppm * QM_PPM + (QM_PPM - use_ppm) * settings->idle_ppm;
 
   return scale (sum, gpus, (QmInt128) drawn * (QM_PPM + settings->rest_ppm),
@@ -238,13 +238,13 @@ static gint64
 electricity_of_month (Sum *sum)
 {
   const QmOwnershipSettings *settings = sum->settings;
-  gint64 machine = machine_milliwatts (sum, settings->utilization_ppm);
+  gint64 machine = machine_microwatts (sum, settings->utilization_ppm);
   gint64 all = scale (sum, machine, sum->owned->machines, 1);
 
   return scale (sum, all,
                 (QmInt128) settings->pue_ppm * QM_HOURS_PER_MONTH
                     * settings->kwh_micros,
-                (QmInt128) QM_PPM * MILLIWATTS_IN_KW);
+                (QmInt128) QM_PPM * MICROWATTS_IN_KW);
 }
 
 static gint64
@@ -261,8 +261,8 @@ hosting_of_month (Sum *sum)
     add_exactly (sum, &micros,
                  scale (sum, settings->hosting_kw_minor,
                         (QmInt128) sum->minor_micros
-                            * machine_milliwatts (sum, QM_PPM),
-                        MILLIWATTS_IN_KW));
+                            * machine_microwatts (sum, QM_PPM),
+                        MICROWATTS_IN_KW));
   return scale (sum, micros, sum->owned->machines, 1);
 }
 
@@ -336,8 +336,8 @@ kwh_over_life (Sum *sum)
 {
   const QmOwnershipSettings *settings = sum->settings;
   double kilowatts =
-      (double) machine_milliwatts (sum, settings->utilization_ppm)
-      * sum->owned->machines / MILLIWATTS_IN_KW;
+      (double) machine_microwatts (sum, settings->utilization_ppm)
+      * sum->owned->machines / MICROWATTS_IN_KW;
 
   return kilowatts * settings->pue_ppm / QM_PPM * QM_HOURS_PER_MONTH
          * MONTHS_PER_YEAR * settings->lifetime_years;

@@ -12,8 +12,9 @@
  *
  *   low exp (-s sqrt (years)) to high exp (s sqrt (years)),
  *
- * as the logarithm of a price walks at random.  s holds nine of ten of what two
- * prices of one thing at different days say of it, qm_price_spread().
+ * with years of 365.25 days, as the logarithm of a price walks at random.  s
+ * holds nine of ten of what two prices of one thing at different days say of
+ * it, qm_price_spread().
  *
  * What counts is in USD and without tax: a price in another currency counts at
  * the newest exchange rate that is known (`rates`; NULL: it does not count),

@@ -93,11 +93,12 @@ qm_purse_to_usd (const QmPurse *purse, gint64 minor)
     return -1;
   if (strcmp (purse->currency, USD) == 0 && !purse->gross)
     return minor;
-  cents = (double) minor / minor_of_unit (purse->currency) / rate_of (purse)
-          * minor_of_unit (USD);
+  /* From here on a cost would be told as a minor unit more. */
+  cents = ((double) minor + 0.5) / minor_of_unit (purse->currency)
+          / rate_of (purse) * minor_of_unit (USD);
   if (purse->gross)
     cents /= tax_factor (purse);
-  return cents < MOST_MINOR ? (gint64) floor (cents + ROUNDING)
+  return cents < MOST_MINOR ? (gint64) ceil (cents - ROUNDING) - 1
                             : (gint64) MOST_MINOR;
 }
 
@@ -138,8 +139,9 @@ qm_purse_funds (const QmPurse *purse, gint64 usd_minor)
 
   if (usd_minor < 0)
     return TRUE;
-  return (purse->machine_least < 0
-          || usd_minor >= qm_purse_to_usd (purse, purse->machine_least))
+  /* One cent less than the least has to be what is too little. */
+  return (purse->machine_least < 1
+          || usd_minor > qm_purse_to_usd (purse, purse->machine_least - 1))
          && (purse->machine_most < 0
              || usd_minor <= qm_purse_to_usd (purse, purse->machine_most));
 }

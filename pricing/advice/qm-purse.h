@@ -8,8 +8,9 @@
  *   USD without tax = amount / (1 + tax / 100 if it contains it) / rate
  *
  * with the reference rate of the European Central Bank that is the newest on
- * the day of the question (pricing/qm-rates.h).  What is to be spent at most is
- * rounded down, to whole cents. */
+ * the day of the question (pricing/qm-rates.h).  Limits hold for a cost as it
+ * is told, to the minor unit of the currency: what is said to cost the budget
+ * is within it. */
 
 #pragma once
 
@@ -50,7 +51,8 @@ gboolean qm_purse_set_currency (QmPurse *purse,
                                 QmDate day,
                                 GError **error);
 
-/* An amount of the purse in USD cents without tax, rounded down; -1 of -1. */
+/* The most USD cents without tax that are told as an amount of the purse; -1 of
+ * -1. */
 gint64 qm_purse_to_usd (const QmPurse *purse, gint64 minor);
 
 /* USD cents without tax in major units of the purse's currency: `with_tax` as

@@ -43,31 +43,29 @@ mix_rented (QmRentPlan *plan,
     return;
   plan->kept = machines - 1;
   plan->kept_cost = (double) bought->price_minor * plan->kept / machines;
-  plan->rest_year = plan->gpu_hour * rented->machine_days * HOURS_PER_DAY
-                    * rented->gpus / machines;
+  plan->rest_year =
+      plan->hour * rented->machine_days * HOURS_PER_DAY / machines;
   plan->mixed = plan->kept_cost + plan->rest_year * plan->years;
 }
 
-/* What an hour of a GPU costs, at the price in the middle; NaN where nobody
- * rents it out. */
-static double
-hour_of (const QmCatalog *catalog, const QmGpu *gpu)
+/* What renting a GPU costs at the price in the middle; FALSE where nobody rents
+ * it out. */
+static gboolean
+find_middle (const QmCatalog *catalog, const QmGpu *gpu, QmRent *rent)
 {
   g_autoptr (GPtrArray) prices = qm_rent_prices (catalog, gpu->id, "USD");
-  QmRent rent;
 
-  if (prices->len == 0
-      || !qm_rent_of_price (g_ptr_array_index (prices, prices->len / 2), &rent))
-    return (double) NAN;
-  return (double) rent.hour_micros / rent.gpus;
+  return prices->len > 0
+         && qm_rent_of_price (g_ptr_array_index (prices, prices->len / 2),
+                              rent);
 }
 
-/* Of what is rented out, by its identifier, what an hour costs; 0: it was not
- * looked up yet.  There may be many candidates and many prices. */
+/* Of what is rented out, by its identifier, what that costs; of no GPUs: it was
+ * not looked up yet.  There may be many candidates and many prices. */
 static GHashTable *
 find_rented (const QmCatalog *catalog)
 {
-  GHashTable *hours =
+  GHashTable *rents =
       g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
   size_t n;
   const QmPrice *prices = qm_catalog_prices (catalog, &n);
@@ -75,22 +73,25 @@ find_rented (const QmCatalog *catalog)
 
   for (size_t i = 0; i < n; i++)
     if (qm_rent_of_price (&prices[i], &rent)
-        && !g_hash_table_contains (hours, prices[i].item))
-      g_hash_table_insert (hours, (gpointer) prices[i].item,
-                           g_new0 (double, 1));
-  return hours;
+        && !g_hash_table_contains (rents, prices[i].item))
+      g_hash_table_insert (rents, (gpointer) prices[i].item,
+                           g_new0 (QmRent, 1));
+  return rents;
 }
 
+/* What an hour of so many GPUs costs, in whole instances; NaN where nobody
+ * rents them out. */
 static double
-known_hour (const QmCatalog *catalog, GHashTable *hours, const QmGpu *gpu)
+known_hour (const QmCatalog *catalog,
+            GHashTable *rents,
+            const QmGpu *gpu,
+            int gpus)
 {
-  double *hour = g_hash_table_lookup (hours, gpu->id);
+  QmRent *rent = g_hash_table_lookup (rents, gpu->id);
 
-  if (hour == NULL)
+  if (rent == NULL || (rent->gpus == 0 && !find_middle (catalog, gpu, rent)))
     return (double) NAN;
-  if (*hour == 0)
-    *hour = hour_of (catalog, gpu);
-  return *hour;
+  return (double) rent->hour_micros * ceil ((double) gpus / rent->gpus);
 }
 
 const QmCandidate *
@@ -98,18 +99,19 @@ qm_rent_plan_find (const QmCatalog *catalog,
                    const QmAdvice *advice,
                    const QmCandidate *bought)
 {
-  g_autoptr (GHashTable) hours = NULL;
+  g_autoptr (GHashTable) rents = NULL;
   const QmCandidate *found = NULL;
   const QmCandidate *candidates;
   double least = INFINITY;
+  QmRent rent;
   guint n;
 
   g_return_val_if_fail (catalog != NULL && advice != NULL, NULL);
   g_return_val_if_fail (bought != NULL, NULL);
 
-  if (isfinite (hour_of (catalog, bought->gpu)))
+  if (find_middle (catalog, bought->gpu, &rent))
     return bought;
-  hours = find_rented (catalog);
+  rents = find_rented (catalog);
   candidates = qm_advice_candidates (advice, &n);
   for (guint i = 0; i < n; i++)
     {
@@ -120,7 +122,7 @@ qm_rent_plan_find (const QmCatalog *catalog,
           || !qm_known (one->machine_days))
         continue;
       cost =
-          known_hour (catalog, hours, one->gpu) * one->machine_days * one->gpus;
+          known_hour (catalog, rents, one->gpu, one->gpus) * one->machine_days;
       if (cost < least)
         {
           least = cost;

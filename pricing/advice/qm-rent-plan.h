@@ -41,8 +41,8 @@ typedef struct
 } QmRentPlan;
 
 /* Whose GPUs to rent in place of a candidate: its own where somebody rents them
- * out, else those of the candidate on which the work costs least, at the price
- * in the middle of those that are known.
+ * out, else those of the candidate on which the work costs least, in whole
+ * instances at the price in the middle of those that are known.
  *
  * Returns: (transfer none) (nullable): a candidate of the advice; NULL where no
  *   price is known for any that does the work. */

@@ -119,6 +119,7 @@ is_binary (const char *data, gsize size)
   } marks[] = {
     { "PK\x05\x06", 4 },
     { "\xd0\xcf\x11\xe0", 4 },
+    { "\x78\x9f\x3e\x22", 4 },
     { "\x89PNG", 4 },
     { "\xff\xd8\xff", 3 },
     { "GIF8", 4 },

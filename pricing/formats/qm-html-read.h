@@ -14,6 +14,8 @@ typedef struct
   guint rows;      /* of tables */
   guint hidden;    /* texts that nobody sees, or that are struck through */
   guint earlier;   /* rows of earlier mails that were left out */
+  guint shortened; /* texts, of cells or between tables, that are too long to
+                      be read to the end */
   gboolean cut;    /* too deep, or with too many rows, to be read to the end */
   gboolean named;  /* a row names columns that make lines of quotes, ... */
   gboolean counts; /* ... one of them with quantities */

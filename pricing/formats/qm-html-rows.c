@@ -9,6 +9,8 @@
 
 /* A cell that names a column has no more text, in bytes. */
 #define MOST_NAME 120
+/* So much of a text between tables is read, in bytes. */
+#define MOST_RUN ((gsize) 8 * QM_READ_MAX_TEXT)
 /* Rows of a table in which its head is looked for. */
 #define LOOK_ROWS 60
 
@@ -18,6 +20,7 @@ typedef struct
   GHashTable *within; /* of cells_with_text() */
   guint n_tables;
   guint quotes;    /* elements around that repeat an earlier mail */
+  guint shortened; /* texts that were too long */
   gboolean behind; /* all that comes does */
   gboolean cut;
 } Walk;
@@ -101,13 +104,17 @@ add_rows_of_table (xmlNode *table, GPtrArray *rows)
   add_rows (table, "tfoot", rows, 0);
 }
 
-/* (transfer full) (nullable) */
+/* shortened: (nullable): whether there is more than `max` bytes is added.
+ *
+ * Returns: (transfer full) (nullable) */
 static char *
-text_of (const xmlNode *node, gsize max)
+text_of (const xmlNode *node, gsize max, guint *shortened)
 {
   GString *text = g_string_new (NULL);
 
-  qm_page_append_seen (node->children, NULL, max, text);
+  if (!qm_page_append_seen (node->children, NULL, max, text)
+      && shortened != NULL)
+    (*shortened)++;
   return g_string_free (text, text->len == 0);
 }
 
@@ -134,7 +141,8 @@ cells_with_text (xmlNode *top)
     {
       gboolean hidden = qm_page_is_hidden (at);
 
-      if (!hidden && at->type == XML_TEXT_NODE && !xmlIsBlankNode (at))
+      if (!hidden && at->type == XML_TEXT_NODE && at->content != NULL
+          && qm_page_is_seen_text ((const char *) at->content))
         {
           xmlNode *cell = cell_around (at->parent);
 
@@ -192,7 +200,7 @@ take_run (Walk *walk, const xmlNode *first, const xmlNode *end)
 {
   g_autoptr (GString) text = g_string_new (NULL);
 
-  qm_page_append_seen (first, end, 8 * QM_READ_MAX_TEXT, text);
+  walk->shortened += !qm_page_append_seen (first, end, MOST_RUN, text);
   if (text->len > 0)
     take_lines (walk, text->str, 0);
 }
@@ -268,12 +276,13 @@ take_loose (Walk *walk, QmHtmlRow *row, guint table)
 }
 
 static GPtrArray *
-texts_of (const GPtrArray *cells, gsize max)
+texts_of (const GPtrArray *cells, gsize max, guint *shortened)
 {
   GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
 
   for (guint i = 0; i < cells->len; i++)
-    g_ptr_array_add (texts, text_of (g_ptr_array_index (cells, i), max));
+    g_ptr_array_add (texts,
+                     text_of (g_ptr_array_index (cells, i), max, shortened));
   return texts;
 }
 
@@ -289,7 +298,7 @@ find_names (const GPtrArray *rows)
 
       if (cells->len < 2 || cells->len > QM_HTML_MOST_COLUMNS)
         continue;
-      texts = texts_of (cells, MOST_NAME);
+      texts = texts_of (cells, MOST_NAME, NULL);
       if (qm_html_names (texts, NULL) > 0)
         return i;
     }
@@ -331,7 +340,7 @@ take_table (Walk *walk, xmlNode *table, guint depth)
             walk_children (walk, g_ptr_array_index (cells, j), depth + 1);
           continue;
         }
-      texts = texts_of (cells, QM_READ_MAX_TEXT);
+      texts = texts_of (cells, QM_READ_MAX_TEXT, &walk->shortened);
       row = qm_html_grid_row (&grid, cells, texts);
       if (i < names)
         take_loose (walk, row, number);
@@ -394,7 +403,7 @@ walk_children (Walk *walk, xmlNode *node, guint depth)
 }
 
 GPtrArray *
-qm_html_rows (xmlDoc *doc, gboolean *cut)
+qm_html_rows (xmlDoc *doc, QmHtmlRead *read)
 {
   xmlNode *top = xmlDocGetRootElement (doc);
   Walk walk = { .rows = g_ptr_array_new_with_free_func (
@@ -409,6 +418,7 @@ qm_html_rows (xmlDoc *doc, gboolean *cut)
         walk_children (&walk, top, 0);
     }
   g_hash_table_unref (walk.within);
-  *cut = walk.cut;
+  read->cut = read->cut || walk.cut;
+  read->shortened += walk.shortened;
   return walk.rows;
 }

@@ -40,10 +40,11 @@ guint qm_html_names (const GPtrArray *cells, gboolean *counts);
 
 /* The rows and lines of a page, in the order in which people read them.
  *
- * cut: (out): whether there were too many, or they were too deep.
+ * read: whether there were too many, or they were too deep, and how many texts
+ * were too long, is added.
  *
  * Returns: (transfer full): of QmHtmlRow. */
-GPtrArray *qm_html_rows (xmlDoc *doc, gboolean *cut);
+GPtrArray *qm_html_rows (xmlDoc *doc, QmHtmlRead *read);
 
 /* Cells of earlier rows that reach into the next ones. */
 typedef struct

@@ -34,7 +34,7 @@ qm_import_html (GBytes *bytes,
   g_autoptr (GPtrArray) rows = NULL;
   g_autoptr (QmCells) cells = NULL;
   QmHtmlRead found = { 0 };
-  gboolean deep, many;
+  gboolean deep;
 
   if (size > QM_READ_MAX_BYTES)
     return refuse (error);
@@ -49,8 +49,8 @@ qm_import_html (GBytes *bytes,
     return refuse (error);
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
-  rows = qm_html_rows (doc, &many);
-  found.cut = deep || many;
+  found.cut = deep;
+  rows = qm_html_rows (doc, &found);
   cells = qm_html_cells (rows, &found, error);
   if (cells == NULL)
     return NULL;

@@ -70,6 +70,12 @@ shown_name (const QmMailPart *part)
   return qm_read_excerpt (part_name (part));
 }
 
+static void
+name_part (GPtrArray *names, const QmMailPart *part)
+{
+  g_ptr_array_add (names, shown_name (part));
+}
+
 /* Text that is attached may be anything; a table is named so. */
 static gboolean
 is_named_table (const QmMailPart *part)
@@ -124,8 +130,9 @@ compare_candidates (gconstpointer a, gconstpointer b)
                                 : (one->order < two->order ? -1 : 1);
 }
 
+/* unread: names of what is attached and nothing that is read are added. */
 static GArray *
-list_candidates (const QmMail *mail)
+list_candidates (const QmMail *mail, GPtrArray *unread)
 {
   GArray *list = g_array_new (FALSE, FALSE, sizeof (Candidate));
 
@@ -137,6 +144,8 @@ list_candidates (const QmMail *mail)
       candidate.rank = rank_part (candidate.part);
       if (candidate.rank > 0)
         g_array_append_val (list, candidate);
+      else
+        name_part (unread, candidate.part);
     }
   g_array_sort (list, compare_candidates);
   return list;
@@ -206,12 +215,6 @@ tell_part (const QmMail *mail, const QmMailPart *part, QmImport *import)
 }
 
 static void
-name_part (GPtrArray *names, const QmMailPart *part)
-{
-  g_ptr_array_add (names, shown_name (part));
-}
-
-static void
 take_found (Choice *choice, const QmMailPart *part, QmImport *import)
 {
   Likeness first, rest;
@@ -264,7 +267,9 @@ try_part (Choice *choice, const QmMailPart *part, GError **error)
     {
       /* Prose has commas, too: what is attached goes before. */
       if (choice->wanted == NULL
-          && (part->place != QM_MAIL_PLAIN || choice->attached_error == NULL))
+          && (part->place != QM_MAIL_PLAIN
+              || (choice->attached_error == NULL
+                  && choice->mail->locked->len == 0)))
         {
           choice->wanted = g_steal_pointer (&import);
           choice->wanted_in = part;
@@ -341,6 +346,73 @@ find_names (const QmImport *import,
   find_in_all (import, level, message);
 }
 
+/* What is said of so many parts that cannot be looked into, with a place for
+ * their names. */
+static const char *
+lock_format (QmMailLock lock, guint n)
+{
+  switch (lock)
+    {
+    case QM_MAIL_TNEF:
+      return g_dngettext (
+          GETTEXT_PACKAGE,
+          /* Translators: names of files; so in those that follow. */
+          "%s is in a format of Outlook (TNEF) that is not read: ask the "
+          "seller for a PDF.",
+          "%s are in a format of Outlook (TNEF) that is not read: ask the "
+          "seller for PDFs.",
+          n);
+    case QM_MAIL_MSG:
+      return g_dngettext (
+          GETTEXT_PACKAGE,
+          "%s is an e-mail in a format of Outlook (MSG) that is not read: save "
+          "it as EML there, or ask the seller for a PDF.",
+          "%s are e-mails in a format of Outlook (MSG) that is not read: save "
+          "them as EML there, or ask the seller for PDFs.",
+          n);
+    case QM_MAIL_SIGNED:
+      return g_dngettext (
+          GETTEXT_PACKAGE,
+          "%s is packed into its signature (S/MIME), in a format that is not "
+          "read: open it where you read mail, save what is in it and import "
+          "that, or ask the seller for a PDF.",
+          "%s are packed into their signatures (S/MIME), in a format that is "
+          "not read: open them where you read mail, save what is in them and "
+          "import that, or ask the seller for PDFs.",
+          n);
+    case QM_MAIL_ENCRYPTED:
+    case QM_MAIL_N_LOCKS:
+    default:
+      return g_dngettext (
+          GETTEXT_PACKAGE,
+          "%s is encrypted and not read: open it where you read mail, save "
+          "what is in it and import that, or ask the seller for a PDF.",
+          "%s are encrypted and not read: open them where you read mail, save "
+          "what is in them and import that, or ask the seller for PDFs.",
+          n);
+    }
+}
+
+/* What cannot be looked into for one reason; NULL: nothing. */
+static char *
+describe_locked (const QmMail *mail, QmMailLock lock)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *joined = NULL;
+
+  for (guint i = 0; i < mail->locked->len; i++)
+    {
+      const QmMailLocked *locked = g_ptr_array_index (mail->locked, i);
+
+      if (locked->lock == lock)
+        g_ptr_array_add (names, qm_read_excerpt (locked->name));
+    }
+  if (names->len == 0)
+    return NULL;
+  joined = join_names (names);
+  return g_strdup_printf (lock_format (lock, names->len), joined);
+}
+
 /* What of the mail was left out. */
 static void
 tell_left_out (const Choice *choice,
@@ -365,9 +437,13 @@ tell_left_out (const Choice *choice,
               /* Translators: names of files. */
               _ ("No quote could be read from what is attached besides: %s."),
               choice->unread);
-  if (mail->locked)
-    find_in_all (import, QM_FINDING_WARNING,
-                 _ ("A part of the e-mail is encrypted and was not read."));
+  for (int i = 0; i < QM_MAIL_N_LOCKS; i++)
+    {
+      g_autofree char *message = describe_locked (mail, (QmMailLock) i);
+
+      if (message != NULL)
+        find_in_all (import, QM_FINDING_WARNING, message);
+    }
   if (mail->damaged)
     find_in_all (import, QM_FINDING_WARNING,
                  _ ("A part of the e-mail is damaged and was not read."));
@@ -380,26 +456,47 @@ tell_left_out (const Choice *choice,
                  _ ("Only the first e-mail of the file was read."));
 }
 
-/* Why there is nothing. */
+/* All that cannot be looked into; NULL: nothing. */
+static char *
+describe_all_locked (const QmMail *mail)
+{
+  GString *text = g_string_new (NULL);
+
+  for (int i = 0; i < QM_MAIL_N_LOCKS; i++)
+    {
+      g_autofree char *message = describe_locked (mail, (QmMailLock) i);
+
+      if (message != NULL)
+        g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "",
+                                message);
+    }
+  return g_string_free (text, text->len == 0);
+}
+
+/* Why there is nothing: what is attached says more than what is written. */
 static QmImport *
 refuse_mail (Choice *choice, GError **error)
 {
+  g_autofree char *locked = describe_all_locked (choice->mail);
   const char *message;
 
   if (choice->attached_error != NULL)
     {
-      g_propagate_error (error, g_steal_pointer (&choice->attached_error));
+      if (locked != NULL)
+        g_set_error (error, choice->attached_error->domain,
+                     choice->attached_error->code, "%s %s",
+                     choice->attached_error->message, locked);
+      else
+        g_propagate_error (error, g_steal_pointer (&choice->attached_error));
       return NULL;
     }
-  if (!choice->mail->locked && choice->text_error != NULL)
+  if (locked == NULL && choice->text_error != NULL)
     {
       g_propagate_error (error, g_steal_pointer (&choice->text_error));
       return NULL;
     }
-  if (choice->mail->locked)
-    message = _ ("This e-mail is encrypted, or packed into its signature, and "
-                 "not read. Open it where you read mail, save what is attached "
-                 "and import that.");
+  if (locked != NULL)
+    message = locked;
   else if (choice->mail->cut)
     message = _ ("This e-mail has too many parts, or parts too deep in each "
                  "other. Save what is attached where you read mail, and import "
@@ -412,8 +509,8 @@ refuse_mail (Choice *choice, GError **error)
     message = _ ("There is nothing in this e-mail that could be a quote: "
                  "neither a document nor a text.");
   g_set_error_literal (error, QM_READ_ERROR,
-                       choice->mail->locked ? QM_READ_ERROR_KIND
-                                            : QM_READ_ERROR_NO_QUOTE,
+                       locked != NULL ? QM_READ_ERROR_KIND
+                                      : QM_READ_ERROR_NO_QUOTE,
                        message);
   return NULL;
 }
@@ -465,7 +562,7 @@ qm_import_mail (GBytes *bytes,
   choice.mail = qm_mail_unpack (bytes, cancellable, error);
   if (choice.mail == NULL)
     return NULL;
-  candidates = list_candidates (choice.mail);
+  candidates = list_candidates (choice.mail, choice.unread);
   if (!try_all (&choice, candidates, error))
     return NULL;
   if (choice.found == NULL && choice.wanted == NULL)

@@ -39,6 +39,15 @@ part_free (gpointer data)
   g_free (part);
 }
 
+static void
+locked_free (gpointer data)
+{
+  QmMailLocked *locked = data;
+
+  g_free (locked->name);
+  g_free (locked);
+}
+
 void
 qm_mail_free (QmMail *mail)
 {
@@ -48,6 +57,7 @@ qm_mail_free (QmMail *mail)
   g_free (mail->subject);
   g_free (mail->date);
   g_ptr_array_unref (mail->parts);
+  g_ptr_array_unref (mail->locked);
   g_free (mail);
 }
 
@@ -246,7 +256,7 @@ plain_name (const char *name)
 
 /* What no quote comes as. */
 static gboolean
-is_no_document (const char *type)
+is_no_document (const char *type, const char *name)
 {
   static const char *const kinds[] = {
     "image/",
@@ -258,7 +268,8 @@ is_no_document (const char *type)
     "text/x-vcard",
     "text/css",
     "text/rfc822-headers",
-    "application/pgp-",
+    "application/pgp-signature",
+    "application/pgp-keys",
     "application/pkcs7-signature",
     "application/x-pkcs7-signature",
     "message/delivery-status",
@@ -268,20 +279,89 @@ is_no_document (const char *type)
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (g_str_has_prefix (type, kinds[i]))
       return TRUE;
-  return FALSE;
+  return ends_in (name, ".p7s");
 }
 
 static gboolean
-is_locked (const char *type, const char *name, GBytes *bytes)
+begins_with (GBytes *bytes, const char *mark)
 {
-  static const char mark[] = "-----BEGIN PGP MESSAGE-----";
   gsize size;
   const char *data = g_bytes_get_data (bytes, &size);
 
-  return g_str_equal (type, "application/pkcs7-mime")
-         || g_str_equal (type, "application/x-pkcs7-mime")
-         || ends_in (name, ".p7m")
-         || (size >= strlen (mark) && memcmp (data, mark, strlen (mark)) == 0);
+  return size >= strlen (mark) && memcmp (data, mark, strlen (mark)) == 0;
+}
+
+/* What a message of CMS is (RFC 5652, section 3), by the identifier near its
+ * beginning, or by what the mail says of it. */
+static QmMailLock
+cms_lock (GBytes *bytes, const char *smime_type)
+{
+  static const char signed_data[] = "\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01"
+                                    "\x07\x02";
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+
+  for (gsize i = 0; i < 16 && i + sizeof signed_data - 1 <= size; i++)
+    if (memcmp (data + i, signed_data, sizeof signed_data - 1) == 0)
+      return QM_MAIL_SIGNED;
+  return smime_type != NULL
+                 && g_ascii_strcasecmp (smime_type, "signed-data") == 0
+             ? QM_MAIL_SIGNED
+             : QM_MAIL_ENCRYPTED;
+}
+
+/* Whether a part cannot be looked into, and why. */
+static gboolean
+is_locked (const char *type,
+           const char *smime_type,
+           const char *name,
+           GBytes *bytes,
+           QmMailLock *lock)
+{
+  if (g_str_equal (type, "application/pkcs7-mime")
+      || g_str_equal (type, "application/x-pkcs7-mime")
+      || ends_in (name, ".p7m"))
+    *lock = cms_lock (bytes, smime_type);
+  else if (begins_with (bytes, "-----BEGIN PGP MESSAGE-----")
+           || ends_in (name, ".pgp") || ends_in (name, ".gpg"))
+    *lock = QM_MAIL_ENCRYPTED;
+  else if (begins_with (bytes, "\x78\x9f\x3e\x22")
+           || g_str_equal (type, "application/ms-tnef")
+           || g_str_equal (type, "application/vnd.ms-tnef"))
+    *lock = QM_MAIL_TNEF;
+  else if (g_str_equal (type, "application/vnd.ms-outlook")
+           || ends_in (name, ".msg"))
+    *lock = QM_MAIL_MSG;
+  else
+    return FALSE;
+  return TRUE;
+}
+
+static void
+add_locked (Walk *walk, QmMailLock lock, const char *name, const char *type)
+{
+  QmMailLocked *locked = g_new0 (QmMailLocked, 1);
+
+  locked->lock = lock;
+  locked->name = g_strdup (name != NULL ? name : type);
+  g_ptr_array_add (walk->mail->locked, locked);
+}
+
+/* An encrypted mail (RFC 1847): what it is called is said by its second part.
+ */
+static void
+take_encrypted (Walk *walk, GMimeObject *object)
+{
+  GMimeMultipart *multipart = GMIME_MULTIPART (object);
+  GMimeObject *inner = g_mime_multipart_get_count (multipart) > 1
+                           ? g_mime_multipart_get_part (multipart, 1)
+                           : NULL;
+  g_autofree char *name =
+      GMIME_IS_PART (inner)
+          ? plain_name (g_mime_part_get_filename (GMIME_PART (inner)))
+          : NULL;
+
+  add_locked (walk, QM_MAIL_ENCRYPTED, name, "multipart/encrypted");
 }
 
 static void
@@ -302,16 +382,22 @@ take_part (Walk *walk, GMimePart *object, guint depth)
       || (disposition != NULL
           && g_ascii_strcasecmp (disposition, "attachment") == 0);
   QmMailPart *part;
+  QmMailLock lock;
   gsize size;
   const char *data;
 
-  if (is_no_document (type) || (bytes = get_content (object)) == NULL)
+  if (is_no_document (type, name) || (bytes = get_content (object)) == NULL)
     return;
-  if (is_locked (type, name, bytes))
+  if (is_locked (type,
+                 g_mime_content_type_get_parameter (content, "smime-type"),
+                 name, bytes, &lock))
     {
-      walk->mail->locked = TRUE;
+      add_locked (walk, lock, name, type);
       return;
     }
+  /* What goes before an encrypted part is no more than a version. */
+  if (g_str_equal (type, "application/pgp-encrypted"))
+    return;
   data = g_bytes_get_data (bytes, &size);
   if (attached && qm_mail_may_be (data, size, name, type))
     {
@@ -345,7 +431,7 @@ walk_object (Walk *walk, GMimeObject *object, guint depth)
     }
   walk->seen++;
   if (GMIME_IS_MULTIPART_ENCRYPTED (object))
-    walk->mail->locked = TRUE;
+    take_encrypted (walk, object);
   else if (GMIME_IS_MULTIPART (object))
     {
       GMimeMultipart *multipart = GMIME_MULTIPART (object);
@@ -441,6 +527,7 @@ qm_mail_unpack (GBytes *bytes, GCancellable *cancellable, GError **error)
     }
   mail = g_new0 (QmMail, 1);
   mail->parts = g_ptr_array_new_with_free_func (part_free);
+  mail->locked = g_ptr_array_new_with_free_func (locked_free);
   walk.mail = mail;
   if (g_bytes_get_size (bytes) > QM_READ_MAX_BYTES)
     {

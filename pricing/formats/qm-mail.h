@@ -33,6 +33,22 @@ typedef struct
   GBytes *bytes;    /* texts of which the encoding is stated, in UTF-8 */
 } QmMailPart;
 
+/* Why a part cannot be looked into. */
+typedef enum
+{
+  QM_MAIL_TNEF,      /* wrapped by Outlook: winmail.dat */
+  QM_MAIL_MSG,       /* a mail in Outlook's own format */
+  QM_MAIL_SIGNED,    /* packed into its signature (S/MIME, CAdES) */
+  QM_MAIL_ENCRYPTED, /* S/MIME or OpenPGP */
+  QM_MAIL_N_LOCKS
+} QmMailLock;
+
+typedef struct
+{
+  QmMailLock lock;
+  char *name; /* of the file, without folders, or else the media type */
+} QmMailLocked;
+
 typedef struct
 {
   char *from; /* as people read it; these may be NULL */
@@ -40,7 +56,7 @@ typedef struct
   char *date;        /* "2026-10-12", where it was written */
   GPtrArray *parts;  /* of QmMailPart, in their order; without pictures,
                         signatures and the like */
-  gboolean locked;   /* something is encrypted, or packed into its signature */
+  GPtrArray *locked; /* of QmMailLocked: what cannot be looked into */
   gboolean damaged;  /* parts cannot be told apart */
   gboolean cut;      /* there are more parts, or deeper ones, than are read */
   gboolean followed; /* another mail follows in the same file */

@@ -60,6 +60,10 @@ refuse_other (const Document *document, GError **error)
     message = _ ("This is an e-mail of Outlook (.msg), which is not read. Save "
                  "it as EML there, or save what is attached, and import "
                  "that.");
+  else if (document->size >= 4 && memcmp (data, "\x78\x9f\x3e\x22", 4) == 0)
+    message = _ ("This is a wrapper of Outlook around what is attached to an "
+                 "e-mail (TNEF, winmail.dat), which is not read: ask the "
+                 "seller for a PDF.");
   else if (memcmp (data, "\xd0\xcf", MIN (document->size, 2)) == 0)
     message = _ ("This is a file of an old spreadsheet or word processor, or "
                  "one with a password. Open it there, save it without a "
@@ -359,6 +363,15 @@ tell_html (QmImport *import, const QmHtmlRead *read)
         qm_read_find (quote, QM_FINDING_NOTE, NULL,
                       _ ("An earlier message that is repeated below was left "
                          "out."));
+      if (read->shortened > 0)
+        qm_read_find (quote, QM_FINDING_WARNING, NULL,
+                      g_dngettext (GETTEXT_PACKAGE,
+                                   "%u text of the page is too long, and was "
+                                   "read at its beginning alone.",
+                                   "%u texts of the page are too long, and "
+                                   "were read at their beginnings alone.",
+                                   read->shortened),
+                      read->shortened);
       if (read->cut)
         qm_read_find (quote, QM_FINDING_WARNING, NULL,
                       _ ("The page is too long or too deeply nested, or a tag "
@@ -583,7 +596,7 @@ read_mail (const Document *document, GError **error)
 }
 
 static QmImport *
-import_document (const Document *document, GError **error)
+read_as_kind (const Document *document, GError **error)
 {
   g_autoptr (QmImport) import = g_new0 (QmImport, 1);
   g_autofree char *sha256 = NULL;
@@ -612,6 +625,20 @@ import_document (const Document *document, GError **error)
   for (guint i = 0; i < import->quotes->len; i++)
     finish_quote (g_ptr_array_index (import->quotes, i), import, document,
                   sha256, now);
+  return g_steal_pointer (&import);
+}
+
+/* Who cancels wants neither what was read nor what was wrong with it. */
+static QmImport *
+import_document (const Document *document, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (QmImport) import = read_as_kind (document, &problem);
+
+  if (g_cancellable_set_error_if_cancelled (document->cancellable, error))
+    return NULL;
+  if (import == NULL)
+    g_propagate_error (error, g_steal_pointer (&problem));
   return g_steal_pointer (&import);
 }
 

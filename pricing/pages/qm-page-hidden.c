@@ -39,11 +39,24 @@ squeeze (const char *text, gsize length)
   return g_string_free (out, FALSE);
 }
 
+/* A declaration, or a property, of a style: "opacity:" is not that of
+ * "fill-opacity:".  NULL: there is none. */
+static const char *
+find_in_style (const char *style, const char *text)
+{
+  const char *found = strstr (style, text);
+
+  while (found != NULL && found > style
+         && (found[-1] == '-' || g_ascii_isalnum (found[-1])))
+    found = strstr (found + 1, text);
+  return found;
+}
+
 /* Whether a property is nothing at all: "0", "0px", but not "0.9em". */
 static gboolean
 is_zero (const char *style, const char *property)
 {
-  const char *found = strstr (style, property);
+  const char *found = find_in_style (style, property);
 
   if (found == NULL)
     return FALSE;
@@ -57,14 +70,13 @@ is_zero (const char *style, const char *property)
 static gboolean
 is_hiding (const char *style)
 {
-  return strstr (style, "display:none") != NULL
-         || strstr (style, "visibility:hidden") != NULL
-         || strstr (style, "mso-hide:all") != NULL
+  return find_in_style (style, "display:none") != NULL
+         || find_in_style (style, "visibility:hidden") != NULL
+         || find_in_style (style, "visibility:collapse") != NULL
+         || find_in_style (style, "mso-hide:all") != NULL
          || is_zero (style, "opacity:")
-         || (strstr (style, "overflow:hidden") != NULL
-             && (is_zero (style, "max-height:")
-                 || g_str_has_prefix (style, "height:0")
-                 || strstr (style, ";height:0") != NULL));
+         || (find_in_style (style, "overflow:hidden") != NULL
+             && (is_zero (style, "max-height:") || is_zero (style, "height:")));
 }
 
 /* The next character behind a comment, or where the text ends. */
@@ -237,8 +249,7 @@ has_text (const xmlNode *node)
   for (guint i = 0; at != NULL && i < MOST_LOOKED; i++)
     {
       if (at->type == XML_TEXT_NODE && at->content != NULL
-          && at->content[strspn ((const char *) at->content, " \t\r\n\f")]
-                 != '\0')
+          && qm_page_is_seen_text ((const char *) at->content))
         return TRUE;
       at = qm_page_next (node, at, !qm_page_is_code (at));
     }

@@ -15,6 +15,7 @@ typedef struct
   gsize end;   /* no more than that */
   gboolean space;
   gboolean line;
+  gboolean cut; /* there is more */
 } Lines;
 
 static gboolean
@@ -41,20 +42,44 @@ is_invisible (gunichar c)
          || c == 0xfeff || c == 0x34f;
 }
 
+/* Neither does one see these, but what is around them stands apart. */
+static gboolean
+is_gap (gunichar c)
+{
+  return g_unichar_isspace (c) || g_unichar_iscntrl (c);
+}
+
+gboolean
+qm_page_is_seen_text (const char *text)
+{
+  for (; *text != '\0'; text = g_utf8_next_char (text))
+    {
+      gunichar c = g_utf8_get_char (text);
+
+      if (!is_invisible (c) && !is_gap (c))
+        return TRUE;
+    }
+  return FALSE;
+}
+
 static void
 append_words (Lines *lines, const char *text)
 {
-  for (; *text != '\0' && lines->out->len < lines->end;
-       text = g_utf8_next_char (text))
+  for (; *text != '\0' && !lines->cut; text = g_utf8_next_char (text))
     {
       gunichar c = g_utf8_get_char (text);
 
       if (is_invisible (c))
         continue;
-      if (g_unichar_isspace (c) || g_unichar_iscntrl (c))
+      if (is_gap (c))
         {
           lines->space = TRUE;
           continue;
+        }
+      if (lines->out->len >= lines->end)
+        {
+          lines->cut = TRUE;
+          return;
         }
       if (lines->out->len > lines->start && lines->line)
         g_string_append_c (lines->out, '\n');
@@ -164,8 +189,7 @@ append_element (Lines *lines, const xmlNode *node, guint depth)
 static void
 append_node (Lines *lines, const xmlNode *node, guint depth)
 {
-  if (depth > QM_PAGE_DEPTH_MAX || lines->out->len >= lines->end
-      || qm_page_is_hidden (node))
+  if (depth > QM_PAGE_DEPTH_MAX || lines->cut || qm_page_is_hidden (node))
     return;
   if (node->type == XML_ELEMENT_NODE)
     append_element (lines, node, depth);
@@ -181,7 +205,7 @@ append_children (Lines *lines, const xmlNode *node, guint depth)
     append_node (lines, child, depth + 1);
 }
 
-void
+gboolean
 qm_page_append_seen (const xmlNode *first,
                      const xmlNode *end,
                      gsize max,
@@ -192,4 +216,5 @@ qm_page_append_seen (const xmlNode *first,
   for (const xmlNode *node = first; node != NULL && node != end;
        node = node->next)
     append_node (&lines, node, 0);
+  return !lines.cut;
 }

@@ -38,16 +38,22 @@ gboolean qm_page_is_hidden (const xmlNode *node);
 /* Whether an element is, or has, a table that people see. */
 gboolean qm_page_has_table (const xmlNode *node);
 
+/* Whether a text has a character that people see: spaces of all kinds (as
+ * `&nbsp;`) are none. */
+gboolean qm_page_is_seen_text (const char *text);
+
 /* Appends what people see of siblings as lines, with single spaces: fields of
  * forms have their value, marks of footnotes are left out, and decimals that
  * are raised get their sign.
  *
  * first: (nullable)
  * end: the first that is not meant any more; NULL: up to the last.
- * max: no more is appended, in bytes, but for the last character. */
-void qm_page_append_seen (const xmlNode *first,
-                          const xmlNode *end,
-                          gsize max,
-                          GString *out);
+ * max: no more is appended, in bytes, but for the last character.
+ *
+ * Returns: whether that was all. */
+gboolean qm_page_append_seen (const xmlNode *first,
+                              const xmlNode *end,
+                              gsize max,
+                              GString *out);
 
 G_END_DECLS

@@ -2,8 +2,11 @@
 """What tests of qm-bench share: tiny models, files of tensors, processes."""
 
 import json
+import os
 import pathlib
+import signal
 import struct
+import subprocess
 import time
 
 RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
@@ -79,3 +82,56 @@ def left_of(pids, until):
            ) and time.monotonic() < until:
         time.sleep(0.05)
     return left
+
+
+# Seconds in which a process that has something to do gets to do it, on a
+# machine however busy, and those that all of a command takes of processors.
+RESTS, TAKES = 90, 600
+
+
+def seconds_used(pid):
+    """Of processors, by a process, its children and those that have ended."""
+    try:
+        stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
+    except OSError:
+        return 0
+    ticks = sum(map(int, stat.rsplit(')', 1)[1].split()[11:15]))
+    return (ticks / os.sysconf('SC_CLK_TCK')
+            + sum(seconds_used(child) for child in children(pid)))
+
+
+def end_all(pid):
+    """A process, and those that it has started."""
+    for child in children(pid):
+        end_all(child)
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def run_to_end(command, rests=RESTS, takes=TAKES, **options):
+    """As subprocess.run() of a command whose words are captured. What ends it
+    is no clock, which says how busy the machine is: it has to rest, or to
+    compute without an end."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True,
+                          **options) as process:
+        begin = since = time.monotonic()
+        used = 0
+        while True:
+            try:
+                out, err = process.communicate(timeout=1)
+                return subprocess.CompletedProcess(
+                    command, process.returncode, out, err)
+            except subprocess.TimeoutExpired as expired:
+                now = seconds_used(process.pid)
+                if now > used:
+                    used, since = now, time.monotonic()
+                if used > takes or time.monotonic() > since + rests:
+                    end_all(process.pid)
+                    expired.timeout = time.monotonic() - begin
+                    raise
+            except BaseException:
+                end_all(process.pid)
+                raise

@@ -156,7 +156,7 @@ class Accept(unittest.TestCase):
         method = {'settings': 'naive', 'sharding': 'fsdp_2',
                   'offloading': True}
         one, = self.answer(0, self.order(method=method))['experiments']
-        self.assertEqual(one['way'], 'naive, fsdp_2')
+        self.assertEqual(one['way'], 'naive, fsdp_2, offloading')
         for wrong in ({'settings': 'fast'},
                       {'settings': 'naive', 'sharding': 'zero_9'}):
             self.refusal(self.order(method=wrong), status=2)

@@ -208,7 +208,7 @@ class Bench(unittest.TestCase):
                              line['smallest_bytes'])
         text = bench('plan', *self.tiny(), '--memory', '1GiB', '--methods',
                      'all').stdout
-        self.assertIn('free-lunch, checkpointing, zero_3', text)
+        self.assertIn('free-lunch, checkpointing, zero_3, offloading ', text)
         arguments = ('plan', '--model', 'pythia-1b', '--methods')
         self.fails(2, "--methods cannot be 'x'; choose naive", *arguments, 'x',
                    '--memory', '1GiB')

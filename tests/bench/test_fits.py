@@ -108,7 +108,8 @@ class Fits(unittest.TestCase):
             way = [str(line['micro_batch'])]
             way += ['checkpointing'] * line['checkpointing']
             if line['sharding'] != 'none':
-                way.append('offload ' * line['offloading'] + line['sharding'])
+                way.append(line['sharding'])
+                way += ['offloading'] * line['offloading']
             gib = [f'{line["memory_bytes"]["total"] / 2**30:.1f}']
             gib += [f'{line["host_bytes"] / 2**30:.1f}'] * line['offloading']
             self.assertEqual(
@@ -247,7 +248,7 @@ class Fits(unittest.TestCase):
                              plan['memory_bytes']['total'])
             short = line['smallest_bytes'] - line['available_bytes']
             self.assertIn(f' {short / 2**30:.1f}', rows[line['model']])
-            self.assertIn(f'16, checkpointing, offload {line["sharding"]} ',
+            self.assertIn(f'16, checkpointing, {line["sharding"]}, offloading ',
                           rows[line['model']])
 
     def test_nothing_known(self):

@@ -103,7 +103,7 @@ class Calibrated(unittest.TestCase):
         # Who finds the same is as fast, but for what its memory holds.
         self.file.write_text(json.dumps(probes('rtx6000-ada')))
         same, when = self.days('rtx6000-ada', '--speeds', self.file)
-        self.assertAlmostEqual(same / reference, 1, delta=0.02)
+        self.assertAlmostEqual(same / reference, 1, delta=0.025)
         self.assertIsNotNone(when)
         self.assertLess(same, sheet / 2)
         self.file.write_text(json.dumps(probes('rtx6000-ada', 4, 4)))

@@ -19,7 +19,8 @@ import tempfile
 import time
 import unittest
 
-from common import RECIPE, TINY, children, left_of, read_tensors
+from common import (RECIPE, TINY, children, left_of, read_tensors,
+                    run_to_end)
 
 BENCH = os.path.abspath(sys.argv[1])
 MANUAL = pathlib.Path(sys.argv[2])
@@ -65,6 +66,9 @@ real.stdin.close()
 real.wait()
 '''
 WAYS = ('zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3')
+# A search of several devices leaves out what comes late, and one that says
+# nothing is given up: on a machine that has much to do, nothing of that.
+UNHURRIED = ('--time-limit', '7d', '--patience', '86400')
 # Of several devices and not of one, or the other way round.
 DEEP = TINY | dict(num_hidden_layers=3)
 
@@ -90,8 +94,7 @@ class RanksTest(unittest.TestCase):
                 '--recipe', str(self.path / 'recipe.json'), *arguments]
 
     def run_bench(self, verb, *arguments, status=0):
-        done = subprocess.run(self.command(verb, *arguments), text=True,
-                              capture_output=True, timeout=300)
+        done = run_to_end(self.command(verb, *arguments))
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
@@ -278,7 +281,7 @@ class RanksTest(unittest.TestCase):
         def search(*arguments):
             lines = self.run_bench(
                 'search', '--device', 'cpu', '--no-cut', '--results',
-                str(self.path / 'results.jsonl'), '--json',
+                str(self.path / 'results.jsonl'), '--json', *UNHURRIED,
                 *arguments).stdout.splitlines()
             return [json.loads(line)['configurations'] for line in lines]
         alone, three = search('--gpus', '1,3')
@@ -301,11 +304,10 @@ class RanksTest(unittest.TestCase):
             (line['settings'], line['checkpointing'], line['sharding'],
              line['offloading']) for line in of_three[:23]}))
         # Of devices that are named each number takes the first.
-        named = subprocess.run(
+        named = run_to_end(
             self.command('search', '--device', 'cpu,cpu,cpu', '--gpus',
                          '1,2,3', '--dry-run', '--results',
-                         str(self.path / 'results.jsonl'), '--events'),
-            text=True, capture_output=True, timeout=300)
+                         str(self.path / 'results.jsonl'), '--events'))
         self.assertEqual(named.returncode, 0, named.stderr)
         begun = [json.loads(line)['device']['id']
                  for line in named.stdout.splitlines()
@@ -380,7 +382,8 @@ class RanksTest(unittest.TestCase):
         def search(*arguments):
             lines = self.run_bench(
                 'search', '--device', 'cpu', '--gpus', '2', '--results',
-                str(path), '--json', *arguments).stdout.splitlines()
+                str(path), '--json', *UNHURRIED,
+                *arguments).stdout.splitlines()
             return json.loads(lines[-1])['configurations']
         everything = search('--no-cut')
         self.assertEqual({entry['status'] for entry in everything},
@@ -415,12 +418,13 @@ class RanksTest(unittest.TestCase):
                 passes = (others * line['cut_pass_s']
                           + line['cut_last_pass_s'])
                 self.assertGreater(line['cut_step_s'], passes)
-                self.assertLess(line['cut_step_s'], passes + 10)
+                # The update was one of that measurement.
+                self.assertLess(line['cut_step_s'],
+                                passes + line['phases_s']['total'])
             self.assertNotIn('days', line)
             self.assertNotIn('step', line)
         self.assertTrue(all(entry['known'] for entry in search()))
-        listed = subprocess.run([BENCH, 'results', '--best', '--json', path],
-                                capture_output=True, timeout=300, text=True)
+        listed = run_to_end([BENCH, 'results', '--best', '--json', path])
         self.assertEqual(
             {json.loads(line)['status'] for line in
              listed.stdout.splitlines()}, {'measured'})

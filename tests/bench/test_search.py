@@ -21,7 +21,7 @@ import tempfile
 import time
 import unittest
 
-from common import RECIPE, children
+from common import RECIPE, children, run_to_end
 
 BENCH, MANUAL = sys.argv[1], pathlib.Path(sys.argv[2])
 
@@ -77,8 +77,7 @@ class Search(unittest.TestCase):
                 '--results', results or self.results, *map(str, more)]
 
     def run_command(self, command, **options):
-        return subprocess.run(command, capture_output=True, text=True,
-                              timeout=120, **options)
+        return run_to_end(command, **options)
 
     def search(self, *more, status=0, **options):
         result = self.run_command(self.command(*more, **options))

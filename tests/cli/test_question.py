@@ -316,7 +316,7 @@ class QuestionTest(harness.CommandLineTest):
                      "vit-large=1", "--machine", "all", expect=None,
                      **self.rates)["question"],
             {**typed["question"], "gpus": [1, 2], "machine": "all",
-             "budget_usd": math.floor(90000 / 1.19 / 0.8 * 100 + 1e-6) / 100,
+             "budget_usd": math.floor(90000.005 / 1.19 / 0.8 * 100) / 100,
              "money": {**typed["question"]["money"], "budget": 90000},
              "runs": [{"model": "vit-large", "runs_per_year": 1}]})
 

@@ -143,6 +143,8 @@ check_file (const char *path)
       char *line = malloc (bytes + 20);
       const QmResult *result;
 
+      if (line == NULL)
+        abort ();
       sprintf (line, "{\"\\u007a\":0,%s\n", list[i].text + 1);
       CHECK_INT (qm_results_parse (whole, line, strlen (line), path, &used,
                                    &error),

@@ -242,9 +242,39 @@ test_convnext (void)
   end (&model);
 }
 
+#define DIT                                                         \
+  "{\"_class_name\": \"DiTTransformer2DModel\", \"num_layers\": 2," \
+  "\"attention_head_dim\": 16, \"num_attention_heads\": 3,"         \
+  "\"in_channels\": 4, \"out_channels\": 8, \"patch_size\": 2,"     \
+  "\"sample_size\": 8, \"num_embeds_ada_norm\": 11}"
+
+#define DIT_RECIPE                                          \
+  "{\"batch_size\": 1, \"steps\": 1, \"image_size\": 8,"    \
+  "\"precision\": \"bf16\", \"optimizer\": \"adamw\","      \
+  "\"learning_rate\": 0.1, \"beta1\": 0.9, \"beta2\": 0.9," \
+  "\"epsilon\": 1e-8, \"weight_decay\": 0, \"max_grad_norm\": 0}"
+
+/* Gates begin as zero in training, and not where time is measured. */
+static void
+test_dit (void)
+{
+  Model model;
+
+  begin (&model, DIT, DIT_RECIPE);
+  check_constant (&model, "blocks.1.adaLN_modulation.1.weight", 0);
+  check_constant (&model, "final_layer.linear.weight", 0);
+  CHECK_INT (qm_executor_initialise_used (model.executor, NULL), QM_OK);
+  check_normal (&model, "blocks.1.adaLN_modulation.1.weight", 0.02);
+  check_normal (&model, "final_layer.linear.weight", 0.02);
+  check_constant (&model, "blocks.1.adaLN_modulation.1.bias", 0);
+  check_constant (&model, "final_layer.linear.bias", 0);
+  end (&model);
+}
+
 int
 main (void)
 {
+  test_dit ();
   test_mamba (false);
   test_mamba (true);
   test_mamba2 (false);

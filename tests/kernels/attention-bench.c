@@ -81,6 +81,10 @@ static const Shape shapes[] = {
   { 1, 16, 1024, 64, false, false, 0, 65 },
   { 32, 16, 1024, 64, false, false, 0, 33 },
   { 32, 16, 1024, 64, true, false, 0, 65 },
+  /* few heads of keys: StarCoder2 3B, SmolLM3 3B, a sequence of Llama 3.2 1B */
+  { 2, 24, 4096, 128, true, false, 2 },
+  { 2, 16, 4096, 128, true, false, 4 },
+  { 1, 32, 4096, 64, true, false, 8 },
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
 

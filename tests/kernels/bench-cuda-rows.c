@@ -50,7 +50,7 @@ static const Model models[] = {
 
 /* Heads of models with many words, for so many rows at once as a pass has: for
  * the loss alone. */
-static const Model heads[] = {
+static const Model long_heads[] = {
   { "llama-3.2 head", QM_TYPE_BF16, 1, 4096, 0, 0, 128256, 128256, 0, 0, 0 },
   { "qwen3 head", QM_TYPE_BF16, 1, 4096, 0, 0, 151936, 151936, 0, 0, 0 },
   { "gemma-3 head", QM_TYPE_BF16, 1, 4096, 0, 0, 262144, 262144, 0, 0, 0 },
@@ -775,9 +775,9 @@ main (int argc, char **argv)
   for (size_t i = 0; i < sizeof models / sizeof *models; i++)
     if (is_wanted (&bench, models[i].name))
       bench_model (&bench, &models[i]);
-  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-    if (is_wanted (&bench, heads[i].name))
-      bench_loss (&bench, &heads[i]);
+  for (size_t i = 0; i < sizeof long_heads / sizeof *long_heads; i++)
+    if (is_wanted (&bench, long_heads[i].name))
+      bench_loss (&bench, &long_heads[i]);
   if (is_wanted (&bench, "convnext-xlarge 128"))
     bench_convnext (&bench);
   if (is_wanted (&bench, mamba))

@@ -475,6 +475,7 @@ const CompareCase compare_cases[] = {
     "=0 st",
     { .value = 2, .count = 1, .scale = 1 } },
   { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .shift = true } },
+  { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "gtv st", { 0 } },
   { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { 0 } },
   { QM_OP_CROSS_ENTROPY,
     "guv ibs:v s2",

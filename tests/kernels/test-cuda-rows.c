@@ -8,6 +8,8 @@
  * --small is for tools under which everything is slow.  Leaves with 77 where
  * there is no GPU. */
 
+#include "kernels/convert.h"
+#include "kernels/cuda/loss-shares.h"
 #include "tests/data/check.h"
 #include "tests/kernels/rows.h"
 
@@ -449,6 +451,82 @@ cross_entropy (Test *test)
   compare_run (&test->compare, &call, 1e-5);
 }
 
+/* Each row gets 32 logits that have nearly all of its probability, wherever
+ * they are: of as many that are alike nobody would see that one is wrong. */
+static void
+raise_logits (Test *test, const QmTensor *logits)
+{
+  const float large = 12;
+  int64_t n = logits->shape[1];
+  size_t size = qm_type_size (logits->type);
+
+  for (int64_t t = 0; t < logits->shape[0]; t++)
+    for (int i = 0; i < 32; i++)
+      qm_floats_store (logits->type,
+                       (char *) logits->data
+                           + (size_t) (t * logits->stride[0]
+                                       + between (test, 0, n - 1))
+                                 * size,
+                       1, 1, &large);
+}
+
+/* Labels where one block's share of a row ends and the next begins, at the end
+ * of the row and in between, some that are ignored and some that are none. */
+static void
+set_edges (Test *test, const QmTensor *labels, int classes, int share)
+{
+  for (int64_t i = 0; i < qm_tensor_elements (labels); i++)
+    {
+      int edge = (int) between (test, 0, (classes - 1) / share) * share;
+      int64_t label = PICK (test, 0, edge, edge + share - 1, edge + share,
+                            classes / 8 * 8, classes - 1);
+
+      if (between (test, 0, 3) == 0)
+        label = between (test, 0, classes - 1);
+      if (label >= classes)
+        label = classes - 1;
+      if (between (test, 0, 5) == 0)
+        label = between (test, 0, 5) == 0 ? classes : QM_IGNORE_LABEL;
+      ((int32_t *) labels->data)[i] = (int32_t) label;
+    }
+}
+
+/* Rows of 16 bits that Hopper divides between the blocks of clusters, and those
+ * that are just short enough, or too long for it: few, or some for each. */
+static void
+long_cross_entropy (Test *test)
+{
+  static const int sizes[] = { 128256, 55553,  262144, 151936, 111101, 222208,
+                               55552,  111112, 151669, 222209, 444416, 444424 };
+  int number = test->compare.calls % (int) (sizeof sizes / sizeof *sizes);
+  int classes = sizes[number], padded = (classes + 63) / 64 * 64;
+  int blocks = qm_loss_blocks (227 << 10, classes, padded);
+  int share = qm_loss_share (padded, blocks > 0 ? blocks : 1);
+  bool many = !test->small && between (test, 0, 1) == 1;
+  int64_t rows = many ? 22000000 / classes : between (test, 1, 9);
+  int64_t gap = padded - classes + 8 * between (test, 0, 2);
+  QmType type = any_type (test);
+  QmOpCall call = { .op = QM_OP_CROSS_ENTROPY };
+
+  while (type == QM_TYPE_F32)
+    type = any_type (test);
+  call.attributes.shift = between (test, 0, 1) == 1;
+  call.attributes.padded = between (test, 0, 3) > 0 ? padded : 0;
+  call.inputs[0] =
+      compare_tensor (&test->compare, type, 2, SHAPE (rows, classes), gap, 0);
+  call.outputs[0] = between (test, 0, 1) == 1
+                        ? call.inputs[0]
+                        : compare_tensor (&test->compare, type, 2,
+                                          SHAPE (rows, classes), gap, 0);
+  raise_logits (test, &call.inputs[0]);
+  call.inputs[1] =
+      compare_tensor (&test->compare, QM_TYPE_I32, 2, SHAPE (1, rows), 0, 0);
+  set_edges (test, &call.inputs[1], classes, share);
+  call.inputs[2] = line (test, QM_TYPE_F32, 2);
+  call.outputs[1] = line (test, QM_TYPE_F32, rows);
+  compare_run (&test->compare, &call, 1e-5);
+}
+
 static void
 random_numbers (Test *test)
 {
@@ -497,6 +575,7 @@ static const struct
   { "class token", class_token },
   { "label weight", label_weight },
   { "cross entropy", cross_entropy },
+  { "long cross entropy", long_cross_entropy },
   { "random", random_numbers },
 };
 

@@ -3,6 +3,7 @@
 /* Which sizes of a call GPUs have kernels for, by their architecture; no GPU is
  * needed to know. */
 
+#include "kernels/cuda/attention-parts.h"
 #include "kernels/operators.h"
 #include "tests/data/check.h"
 
@@ -471,10 +472,45 @@ test_samples (void)
     }
 }
 
+/* Heads of queries are divided by what divides them, no more than gives tiles
+ * enough, and plans know of the sums. */
+static void
+test_parts (void)
+{
+  const int64_t q[] = { 2, 24, 4096, 128 }, k[] = { 2, 2, 4096, 128 };
+  const QmTarget gpu = { QM_DEVICE_CUDA, 90 };
+  QmOpCall call = { .op = QM_OP_ATTENTION_BACKWARD };
+  size_t whole, parts;
+
+  check_case ("parts");
+  for (int64_t heads = 1; heads <= 512; heads += 1 + heads / 3)
+    for (int shared = 1; shared <= 24; shared++)
+      for (int64_t rows = 1; rows <= 8192; rows += rows)
+        {
+          const int64_t tiles = heads * ((rows + 127) / 128);
+          const int n = qm_attention_parts (heads, shared, rows, 64);
+          int fewer = n - 1;
+
+          while (fewer > 0 && shared % fewer != 0)
+            fewer--;
+          CHECK (n >= 1 && n <= shared && shared % n == 0);
+          CHECK (tiles * n >= QM_ATTENTION_PART_TILES || n == shared);
+          CHECK (fewer == 0 || tiles * fewer < QM_ATTENTION_PART_TILES);
+          CHECK_INT (qm_attention_parts (heads, shared, rows, 256), 1);
+        }
+  call.inputs[1] = tensor (QM_TYPE_BF16, 4, q);
+  call.inputs[2] = tensor (QM_TYPE_BF16, 4, q);
+  whole = qm_op_workspace (&gpu, &call);
+  call.inputs[2] = tensor (QM_TYPE_BF16, 4, k);
+  parts = qm_op_workspace (&gpu, &call);
+  CHECK_INT (parts - whole, 12 * 2 * (int64_t) (2 * 2 * 4096 * 128 * 4));
+}
+
 int
 main (void)
 {
   test_attention ();
+  test_parts ();
   test_turns ();
   test_gates ();
   test_gate_addresses ();

@@ -17,12 +17,15 @@
  *                    to standard output;
  *   residuals-check  checks that it is what it would be;
  *   residual         says what a fit to what is left would change;
+ *   hidden           says how far our own times are predicted off where nothing
+ *                    was measured of their model, or of its family;
  *   page             writes the tables of PAGE anew, and PLOT;
  *   page-check       checks that they are what it would write. */
 
 #include "data/text.h"
 #include "tests/prediction/calibrate.h"
 #include "tests/prediction/fit.h"
+#include "tests/prediction/hidden.h"
 #include "tests/prediction/model-errors.h"
 #include "tests/prediction/page.h"
 #include "tests/prediction/residual.h"
@@ -57,6 +60,18 @@ typedef struct Everything
 
 #define HELD_GPU "h100-80gb-sxm"
 
+/* What was measured of both GPUs themselves. */
+static void
+add_speeds (QmCalibration *calibration, const void *data)
+{
+  const Everything *all = data;
+
+  qm_calibration_set_reference (calibration, &all->reference,
+                                qm_catalog_gpu (all->rates.catalog,
+                                                QM_REFERENCE_GPU));
+  qm_calibration_add_probes (calibration, &all->probes);
+}
+
 /* What data/speeds has; without it what the catalog says stays. */
 static bool
 load_probes (const char *data, Everything *all)
@@ -71,10 +86,7 @@ load_probes (const char *data, Everything *all)
       && qm_probes_read (path, &all->probes, &error) == QM_OK)
     {
       snprintf (all->probes.gpu, sizeof all->probes.gpu, "%s", HELD_GPU);
-      qm_calibration_set_reference (&all->known, &all->reference,
-                                    qm_catalog_gpu (all->rates.catalog,
-                                                    QM_REFERENCE_GPU));
-      qm_calibration_add_probes (&all->known, &all->probes);
+      add_speeds (&all->known, all);
     }
   if (error.message[0] != '\0')
     fprintf (stderr, "%s:%d: %s\n", error.file, error.line, error.message);
@@ -499,6 +511,12 @@ run (Everything *all, const char *data, const char *what, char **files)
       residual_print (&all->rates, &all->prior);
       return 0;
     }
+  if (strcmp (what, "hidden") == 0)
+    {
+      hidden_print (&all->rates, &all->prior, &all->calibration, add_speeds,
+                    all);
+      return 0;
+    }
   if (strcmp (what, "left-out-check") == 0)
     return check_left_out (all);
   if (strncmp (what, "page", 4) == 0 && files[0] != NULL && files[1] != NULL)
@@ -520,7 +538,9 @@ main (int argc, char **argv)
   int result;
 
   if (argc < 3
-      || !load (argv[1], argv[2], strcmp (what, "leave-out") != 0, &all))
+      || !load (argv[1], argv[2],
+                strcmp (what, "leave-out") != 0 && strcmp (what, "hidden") != 0,
+                &all))
     return 1;
   result = run (&all, argv[1], what, argc > 4 ? argv + 4 : argv + argc);
   clusters_clear (&all.clusters);

@@ -23,6 +23,11 @@
  * reasons that no constant knows: how its model is written, what it counts. */
 #define SIGMA_SOURCE 0.1
 
+/* And all rates of our engine of one model, of which there are up to 11: about
+ * what residual-model is.  Else what no constant knows of that model would be
+ * told eleven times, and move constants that all levels have in common. */
+#define SIGMA_MODEL 0.03
+
 #define STEP 1e-4
 
 /* Of a fit; it ends before where a step makes it better by less than that. */
@@ -48,7 +53,7 @@ typedef struct Fit
   Parameter parameters[MAX_PARAMETERS];
   size_t n;
   double weight[MAX_RATES];   /* of each rate */
-  size_t source[MAX_RATES];   /* the first rate of the same source and level */
+  size_t source[MAX_RATES];   /* the first rate that is_alike() */
   double together[MAX_RATES]; /* of that: the share of the mean of all that is
                                  theirs together */
 } Fit;
@@ -163,6 +168,7 @@ freedom_of (const char *level, QmConstant constant)
     case QM_CONSTANT_CAST:
     case QM_CONSTANT_UPDATE:
     case QM_CONSTANT_OTHER:
+    case QM_CONSTANT_NORM:
     case QM_CONSTANT_NORM_BACKWARD:
     case QM_CONSTANT_RMS_NORM:
     case QM_CONSTANT_GATE:
@@ -247,6 +253,29 @@ sigma_of (const Rate *rate)
   return sqrt (sigma * sigma + rate->rounding * rate->rounding / 3);
 }
 
+static bool
+is_ours (const Rate *rate)
+{
+  return strcmp (rate->trained.level, "engine") == 0;
+}
+
+/* Whether errors of two rates have something in common, besides their level. */
+static bool
+is_alike (const Rate *a, const Rate *b)
+{
+  return strcmp (a->trained.level, b->trained.level) == 0
+         && (is_ours (a) ? strcmp (a->key, b->key)
+                         : strcmp (a->origin, b->origin))
+                == 0;
+}
+
+/* How large that is. */
+static double
+common_sigma (const Rate *rate)
+{
+  return is_ours (rate) ? SIGMA_MODEL : rate->measured ? 0 : SIGMA_SOURCE;
+}
+
 static void
 weigh (Fit *fit)
 {
@@ -257,9 +286,7 @@ weigh (Fit *fit)
       const Rate *rate = &rates->rates[i];
       size_t first = 0;
 
-      while (strcmp (rates->rates[first].trained.level, rate->trained.level)
-                 != 0
-             || strcmp (rates->rates[first].origin, rate->origin) != 0)
+      while (!is_alike (&rates->rates[first], rate))
         first++;
       fit->source[i] = first;
       fit->weight[i] = 1 / sigma_of (rate);
@@ -271,17 +298,15 @@ weigh (Fit *fit)
   /* What is left of n errors that have e in common, after it has been taken out
    * as far as it is likely, has no more in common: their covariance is
    * sigma^2 I + source^2, of which that is the inverse square root.  What was
-   * measured here stands beside predictions in an advice: whatever it has in
-   * common is the level itself. */
+   * measured here stands beside predictions in an advice: whatever all of it
+   * has in common is the level itself, and of ours what a model has is not. */
   for (size_t i = 0; i < rates->n; i++)
     if (fit->source[i] == i)
       {
-        double ratio = SIGMA_SOURCE / sigma_of (&rates->rates[i]);
+        double ratio =
+            common_sigma (&rates->rates[i]) / sigma_of (&rates->rates[i]);
 
-        fit->together[i] =
-            rates->rates[i].measured
-                ? 0
-                : 1 - 1 / sqrt (1 + fit->together[i] * ratio * ratio);
+        fit->together[i] = 1 - 1 / sqrt (1 + fit->together[i] * ratio * ratio);
       }
 }
 

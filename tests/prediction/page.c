@@ -242,6 +242,8 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_ATTENTION_HOPPER] = "what is left of it on Hopper",
   [QM_CONSTANT_ATTENTION_MASKED] =
       "… and of that where kernels are given a mask",
+  [QM_CONSTANT_ATTENTION_TF32] = "what is left of it in TF32, both ways",
+  [QM_CONSTANT_ATTENTION_DROPOUT] = "times longer, fused attention that drops",
   [QM_CONSTANT_EXPERTS] =
       "times longer, experts whose products are not of 16 bits",
   [QM_CONSTANT_LOADS] = "share of loads that products reach",
@@ -261,7 +263,8 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_LAUNCH] = "launch, s",
   [QM_CONSTANT_DISPATCH] = "s of the host for a call",
   [QM_CONSTANT_CAST] = "bytes a parameter and pass for casts",
-  [QM_CONSTANT_NORM_BACKWARD] = "bytes of norms backward, times",
+  [QM_CONSTANT_NORM] = "bytes of norms forward, times",
+  [QM_CONSTANT_NORM_BACKWARD] = "… backward",
   [QM_CONSTANT_RMS_NORM] = "… of norms over squares, without a kernel",
   [QM_CONSTANT_GATE] = "… of gates, without a kernel",
   [QM_CONSTANT_GELU_NEW] = "… of gelu_new, without a kernel",

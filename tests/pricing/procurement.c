@@ -441,3 +441,41 @@ procurement_files (const char *const *endings)
   g_ptr_array_sort (names, compare_names);
   return names;
 }
+
+QmSheet *
+procurement_sheet (const char *file, QmCsvField named, QmCsvMapping **mapping)
+{
+  g_autofree char *path = g_build_filename (procurement_folder (), file, NULL);
+  g_autofree char *text = NULL;
+  g_autoptr (QmSheet) sheet = NULL;
+  gsize size;
+
+  g_assert_true (g_file_get_contents (path, &text, &size, NULL));
+  *mapping = qm_csv_mapping_guess (text, size, NULL);
+  g_assert_nonnull (*mapping);
+  sheet = qm_sheet_new (text, size, (*mapping)->delimiter, 0, NULL, NULL);
+  g_assert_nonnull (sheet);
+  if (!qm_csv_mapping_check (*mapping, NULL)
+      || (named != QM_CSV_IGNORED
+          && qm_csv_mapping_column (*mapping, named) < 0))
+    return NULL;
+  return g_steal_pointer (&sheet);
+}
+
+gboolean
+procurement_takes (const char *file, guint layout, guint n_layouts)
+{
+  return g_getenv ("QM_TEST_FULL") != NULL
+         || g_str_hash (file) / 7 % n_layouts == layout;
+}
+
+void
+procurement_keep (const char *variable, GBytes *bytes)
+{
+  const char *keep = g_getenv (variable);
+
+  if (keep != NULL && bytes != NULL)
+    g_assert_true (g_file_set_contents (keep, g_bytes_get_data (bytes, NULL),
+                                        (gssize) g_bytes_get_size (bytes),
+                                        NULL));
+}

@@ -4,6 +4,9 @@
 
 #pragma once
 
+#include "pricing/formats/qm-csv-mapping.h"
+#include "pricing/formats/qm-sheet.h"
+
 #include <gio/gio.h>
 
 /* Loads the facts that are shipped; frees them. */
@@ -29,3 +32,23 @@ gboolean procurement_asks_columns (const char *file, GBytes *bytes);
  *
  * file: its name up to the first point says what it should come to. */
 void procurement_check (const char *file, GBytes *bytes);
+
+/* The table of a file, to be written in another format; NULL where its head is
+ * not known, or names no column of that kind.
+ *
+ * named: QM_CSV_IGNORED: of any.
+ * mapping: (out) (transfer full): of its columns.
+ *
+ * Returns: (transfer full) (nullable) */
+QmSheet *
+procurement_sheet (const char *file, QmCsvField named, QmCsvMapping **mapping);
+
+/* Whether a file is tried in one of so many layouts: each in one, which is the
+ * same whatever other files there are, or with QM_TEST_FULL in all. */
+gboolean procurement_takes (const char *file, guint layout, guint n_layouts);
+
+/* Writes what was made to where a variable of the environment says, to look at
+ * it.
+ *
+ * bytes: (nullable) */
+void procurement_keep (const char *variable, GBytes *bytes);

@@ -184,13 +184,19 @@ test_hidden (void)
   } cases[] = {
     { "", "", FALSE },
     { "", "style='visibility: hidden'", TRUE },
+    { "", "style='Visibility:collapse'", TRUE },
+    { "", "style='backface-visibility:hidden'", FALSE },
+    { "", "style='color:red;display:none !important'", TRUE },
     { "", "style='mso-hide:all'", TRUE },
     { "", "style='opacity:0'", TRUE },
     { "", "style='opacity:0.9'", FALSE },
+    { "", "style='fill-opacity:0;opacity:1'", FALSE },
     { "", "style='font-size:0'", TRUE },
     { "", "style='font-size:0.9em'", FALSE },
     { "", "style='text-decoration:line-through'", TRUE },
     { "", "style='max-height:0;overflow:hidden'", TRUE },
+    { "", "style='overflow:hidden;height:0'", TRUE },
+    { "", "style='overflow:hidden;height:0.9em;line-height:0'", FALSE },
     { "", "hidden", TRUE },
     { ".no { color: red; display: none }", "class='a no'", TRUE },
     { "#row{display:none!important}", "id=row", TRUE },
@@ -215,6 +221,87 @@ test_hidden (void)
       g_assert_no_error (error);
       if (count_quoted (only_quote (import)) != (cases[i].hidden ? 1 : 2))
         g_error ("case %u", i);
+    }
+}
+
+/* Cells for a margin, with a space that is kept or none of any width, make no
+ * table of a cell. */
+static void
+test_margins (void)
+{
+  static const char *const margins[] = { "", "&nbsp;", " &nbsp;\n&#8195; ",
+                                         "&#8203;&shy;&#x202f;" };
+  static const char *const texts[] = { "a", "NVIDIA L40S 48GB", "2",
+                                       "8.000,50 &euro;", "16.001,00 &euro;" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (margins); i++)
+    {
+      g_autoptr (GString) html = g_string_new ("<table><tr>");
+      g_autoptr (GError) error = NULL;
+      g_autoptr (QmImport) import = NULL;
+
+      for (guint j = 0; j < G_N_ELEMENTS (texts); j++)
+        g_string_append_printf (html,
+                                "<td><table><tr><td>%s</td><td>%s</td><td>%s"
+                                "</td></tr></table></td>",
+                                margins[i], texts[j], margins[i]);
+      g_string_append (html, "</tr></table>");
+      import = read_html (html->str, -1, &error);
+      g_assert_no_error (error);
+      g_test_message ("margins %u", i);
+      g_assert_cmpuint (count_quoted (only_quote (import)), ==, 1);
+      g_assert_false (finds (only_quote (import), "hidden"));
+    }
+}
+
+/* A hidden text that is no more than a space is none that was left out. */
+static void
+test_hidden_space (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmImport) import = read_html (
+      "<div style='display:none'>&nbsp;&zwnj;&nbsp;</div><table>" HEAD ROW
+      "</table>",
+      -1, &error);
+
+  g_assert_no_error (error);
+  g_assert_false (finds (only_quote (import), "hidden"));
+}
+
+/* Text between tables, and of cells, that is longer than what is read. */
+static void
+test_long_texts (void)
+{
+  static const struct
+  {
+    guint between;
+    guint of_cell;
+    const char *words; /* NULL: nothing was left out */
+  } cases[] = {
+    { 32 * 1024, 4096, NULL },
+    { 32 * 1024 + 1, 4096, "1 text of the page is too long" },
+    { 32 * 1024, 4097, "1 text of the page is too long" },
+    { 40000, 5000, "2 texts of the page are too long" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *between = g_strnfill (cases[i].between, 'x');
+      g_autofree char *of_cell = g_strnfill (cases[i].of_cell, 'y');
+      g_autofree char *html = g_strdup_printf (
+          "<table>" HEAD ROW "<tr><td>2</td><td>%s</td><td>1</td>"
+          "<td>90.00</td><td>90.00</td></tr></table><p>%s</p> &nbsp; <table>"
+          "<tr><td>Total</td><td>16,090.00</td></tr></table>",
+          of_cell, between);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (QmImport) import = read_html (html, -1, &error);
+
+      g_assert_no_error (error);
+      g_test_message ("case %u", i);
+      g_assert_true (finds (only_quote (import), "too long")
+                     == (cases[i].words != NULL));
+      if (cases[i].words != NULL)
+        g_assert_true (finds (only_quote (import), cases[i].words));
     }
 }
 
@@ -487,6 +574,9 @@ main (int argc, char **argv)
   g_test_add_func ("/html/amount-of-rows", test_amount_of_rows);
   g_test_add_func ("/html/day-of-letter", test_day_of_letter);
   g_test_add_func ("/html/hidden", test_hidden);
+  g_test_add_func ("/html/margins", test_margins);
+  g_test_add_func ("/html/hidden-space", test_hidden_space);
+  g_test_add_func ("/html/long-texts", test_long_texts);
   g_test_add_func ("/html/without-names", test_without_names);
   g_test_add_func ("/html/mapped", test_mapped);
   g_test_add_func ("/html/product", test_product);

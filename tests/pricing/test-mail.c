@@ -286,6 +286,129 @@ test_locked (void)
                   -1, "encrypted");
 }
 
+#define ENCODED(type, name)                                  \
+  "--b\nContent-Type: " type "; name=\"" name "\"\n"         \
+  "Content-Disposition: attachment; filename=\"" name "\"\n" \
+  "Content-Transfer-Encoding: base64\n\n"
+/* A mail's wrapper with a table in it, the head of a compound file, and what
+ * "openssl smime -sign -nodetach" and "openssl smime -encrypt" write. */
+#define TNEF                                                       \
+  "eJ8+IgEAAQaQCAAEAAAAAAABAAEAAQeQBgAIAAAA5AQAAAAAAADoAAEIgAcA\n" \
+  "GAAAAElQTS5NaWNyb3NvZnQgTWFpbC5Ob3RlADEIAgKQBgAOAAAAAQD/////\n" \
+  "AAAAAAAAAAD9AwIQgAEACgAAAG9mZmVyLmNzdgCMAwIPgAYACAAAAGE7Ygox\n" \
+  "OzIKsAE=\n"
+#define COMPOUND "0M8R4KGxGuEAAAAAAAAAAAAAAAAAAAAAPgADAP7/CQAGAAAAAAAAAA==\n"
+#define SIGNED                                                     \
+  "MIHoBgkqhkiG9w0BBwKggdowgdcCAQExDzANBglghkgBZQMEAgEFADAuBgkq\n" \
+  "hkiG9w0BBwGgIQQfQ29udGVudC1UeXBlOiB0ZXh0L2Nzdg0KDQphO2INCjGB\n" \
+  "kDCBjQIBATAkMAwxCjAIBgNVBAMMAWECFFQa07X2lgApPB0yIiKg2BFj0QBd\n" \
+  "MA0GCWCGSAFlAwQCAQUAMAoGCCqGSM49BAMCBEcwRQIhAITCHxM+jpb0fNx4\n" \
+  "qCRq3RX/BXrbY4aImB4MeauikRUiAiBWIkn1yAzMnUx9Z6Vi52fDicHcoDKM\n" \
+  "ed8lfe8BmD/Wqw==\n"
+#define ENVELOPED                                                  \
+  "MIIBJQYJKoZIhvcNAQcDoIIBFjCCARICAQAxgb4wgbsCAQAwJDAMMQowCAYD\n" \
+  "VQQDDAFhAhQYpEPDwbN1lDEfHPX+FNNGBBaQbTANBgkqhkiG9w0BAQEFAASB\n" \
+  "gIzTKwzf\n"
+#define PGP                                                            \
+  "-----BEGIN PGP MESSAGE-----\n\n"                                    \
+  "jA0ECQMCXgFZev+mnjn/0jkBjZPLiq+NuGy7qHaDqwOgtypjPdO60B9AX79KlP4h\n" \
+  "nEarn2ljblT7aOLbhUrtoDxF8crCUnfelx0=\n=tIs3\n"                      \
+  "-----END PGP MESSAGE-----\n"
+
+/* What cannot be looked into is named, beside a quote and where there is none.
+ */
+static void
+test_unopened (void)
+{
+  static const struct
+  {
+    const char *part;
+    const char *named;
+    const char *words;
+  } cases[] = {
+    { ENCODED ("application/ms-tnef", "winmail.dat") TNEF, "“winmail.dat”",
+      "(TNEF)" },
+    { ENCODED ("application/octet-stream", "ATT0001.dat") TNEF, "“ATT0001.dat”",
+      "(TNEF)" },
+    { ENCODED ("application/vnd.ms-outlook", "AW Offer.msg") COMPOUND,
+      "“AW Offer.msg”", "(MSG)" },
+    { ENCODED ("application/octet-stream", "Offer.MSG") COMPOUND, "“Offer.MSG”",
+      "(MSG)" },
+    { ENCODED ("application/x-pkcs7-mime; smime-type=signed-data", "smime.p7m")
+          SIGNED,
+      "“smime.p7m”", "packed into its signature" },
+    /* It is what it is, whatever it is called. */
+    { ENCODED ("application/octet-stream", "offer.csv.p7m") SIGNED,
+      "“offer.csv.p7m”", "packed into its signature" },
+    { ENCODED ("application/pkcs7-mime", "smime.p7m") ENVELOPED, "“smime.p7m”",
+      "encrypted" },
+    { "--b\nContent-Type: multipart/encrypted; boundary=c; "
+      "protocol=\"application/pgp-encrypted\"\n\n--c\nContent-Type: "
+      "application/pgp-encrypted\n\nVersion: 1\n--c\nContent-Type: "
+      "application/octet-stream; name=encrypted.asc\n\n" PGP "--c--\n",
+      "“encrypted.asc”", "encrypted" },
+    /* As Exchange hands it on: without the multipart around. */
+    { "--b\nContent-Type: application/pgp-encrypted\n\nVersion: 1\n"
+      "--b\nContent-Type: application/octet-stream; name=encrypted.asc\n\n" PGP,
+      "“encrypted.asc”", "encrypted" },
+    { ENCODED ("application/octet-stream", "offer.pdf.gpg") "jA0ECQMCXgFZ\n",
+      "“offer.pdf.gpg”", "encrypted" },
+    { ENCODED ("application/pgp-encrypted", "offer.pdf.pgp") "jA0ECQMCXgFZ\n",
+      "“offer.pdf.pgp”", "encrypted" },
+    { "--b\nContent-Type: text/plain\n\n" PGP, "“text/plain”", "encrypted" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *beside =
+          g_strconcat (MIXED, cases[i].part, ATTACHED ("x.csv") TABLE "--b--\n",
+                       NULL);
+      g_autofree char *alone =
+          g_strconcat (MIXED "--b\n\nDear colleague, see attached.\n",
+                       cases[i].part, "--b--\n", NULL);
+      g_autoptr (QmImport) import = read_text (beside, -1, NULL);
+      const QmQuote *quote;
+
+      g_test_message ("%s", cases[i].named);
+      g_assert_nonnull (import);
+      quote = quote_at (import, 0);
+      g_assert_cmpint (level_of (quote, cases[i].words), ==,
+                       QM_FINDING_WARNING);
+      g_assert_nonnull (find (quote, cases[i].named));
+      g_assert_nonnull (find (quote, "ask the seller for a PDF"));
+      g_assert_null (find (quote, "No quote could be read"));
+      assert_refused (alone, -1, cases[i].named);
+      assert_refused (alone, -1, cases[i].words);
+    }
+}
+
+/* Several at once, beside what is wrong with others; signatures and their like
+ * are nobody's quotes. */
+static void
+test_unopened_together (void)
+{
+  static const char several[] =
+      MIXED ENCODED ("application/ms-tnef", "winmail.dat")
+          TNEF ENCODED ("application/ms-tnef", "winmail2.dat")
+              TNEF ENCODED ("application/vnd.ms-outlook", "a.msg") COMPOUND
+      "--b\nContent-Type: application/pdf; name=a.pdf\n\n%PDF-1.4\n--b--\n";
+  g_autoptr (QmImport) import =
+      read_text (MIXED ENCODED ("application/pkcs7-signature", "smime.p7s")
+                     SIGNED ENCODED ("application/octet-stream", "other.p7s")
+                         SIGNED ENCODED ("application/octet-stream",
+                                         "terms.doc")
+                             COMPOUND ATTACHED ("x.csv") TABLE "--b--\n",
+                 -1, NULL);
+
+  assert_refused (several, -1, "“a.pdf”");
+  assert_refused (several, -1, "“winmail.dat”, “winmail2.dat” are in a format");
+  assert_refused (several, -1, "“a.msg” is an e-mail in a format");
+  g_assert_nonnull (import);
+  g_assert_null (find (quote_at (import, 0), "p7s"));
+  g_assert_cmpint (level_of (quote_at (import, 0), "“terms.doc”"), ==,
+                   QM_FINDING_NOTE);
+}
+
 static void
 test_refused (void)
 {
@@ -416,6 +539,8 @@ main (int argc, char **argv)
   g_test_add_func ("/mail/several", test_several);
   g_test_add_func ("/mail/mapping", test_mapping);
   g_test_add_func ("/mail/locked", test_locked);
+  g_test_add_func ("/mail/unopened", test_unopened);
+  g_test_add_func ("/mail/unopened-together", test_unopened_together);
   g_test_add_func ("/mail/refused", test_refused);
   g_test_add_func ("/mail/bounds", test_bounds);
   files = procurement_files (endings);

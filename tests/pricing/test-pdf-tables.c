@@ -19,20 +19,11 @@ typedef struct
 static GBytes *
 draw (const Drawing *drawing)
 {
-  g_autofree char *path =
-      g_build_filename (procurement_folder (), drawing->file, NULL);
-  g_autofree char *text = NULL;
   g_autoptr (QmCsvMapping) mapping = NULL;
-  g_autoptr (QmSheet) sheet = NULL;
-  gsize size;
+  g_autoptr (QmSheet) sheet =
+      procurement_sheet (drawing->file, QM_CSV_DESCRIPTION, &mapping);
 
-  g_assert_true (g_file_get_contents (path, &text, &size, NULL));
-  mapping = qm_csv_mapping_guess (text, size, NULL);
-  g_assert_nonnull (mapping);
-  sheet = qm_sheet_new (text, size, mapping->delimiter, 0, NULL, NULL);
-  g_assert_nonnull (sheet);
-  if (!qm_csv_mapping_check (mapping, NULL)
-      || qm_csv_mapping_column (mapping, QM_CSV_DESCRIPTION) < 0)
+  if (sheet == NULL)
     return NULL;
   return pdf_draw_table (&drawing->layout, sheet, mapping);
 }
@@ -59,18 +50,11 @@ test_drawing (gconstpointer data)
   const Drawing *drawing = data;
   g_autoptr (GBytes) bytes = draw (drawing);
   g_autofree char *program = g_find_program_in_path ("pdftotext");
-  const char *keep = g_getenv ("QM_KEEP_PDF"); /* to look at it */
 
-  if (keep != NULL && bytes != NULL)
-    g_assert_true (g_file_set_contents (keep, g_bytes_get_data (bytes, NULL),
-                                        (gssize) g_bytes_get_size (bytes),
-                                        NULL));
+  procurement_keep ("QM_KEEP_PDF", bytes);
   if (bytes == NULL)
-    {
-      g_test_skip ("it is no table with a head that is known");
-      return;
-    }
-  if (program == NULL)
+    g_test_skip ("it is no table with a head that is known");
+  else if (program == NULL)
     g_test_skip ("there is no pdftotext");
   else if (!is_merged (drawing->file, bytes))
     procurement_check (drawing->file, bytes);
@@ -104,8 +88,7 @@ main (int argc, char **argv)
       const char *file = g_ptr_array_index (names, i);
 
       for (guint j = 0; j < pdf_n_layouts; j++)
-        /* The same one for each, whatever others there are. */
-        if ((full || g_str_hash (file) / 7 % pdf_n_layouts == j)
+        if (procurement_takes (file, j, pdf_n_layouts)
             && !is_asked (file, &pdf_layouts[j]))
           add_drawing (file, &pdf_layouts[j], j);
       for (guint j = 0; full && j < BY_CHANCE; j++)

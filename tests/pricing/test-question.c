@@ -311,7 +311,7 @@ test_purse (void)
   g_assert_cmpstr (purse.currency, ==, "JPY");
 }
 
-/* Money there and back is the same but for what is rounded down. */
+/* What is told to cost an amount is within it, and no minor unit less. */
 static void
 test_purse_back (void)
 {
@@ -322,12 +322,26 @@ test_purse_back (void)
   purse.tax_percent = 19;
   for (int i = 0; i < 2000; i++)
     {
-      gint64 usd = g_random_int_range (1, G_MAXINT32);
+      gint64 usd = g_random_int_range (1000, G_MAXINT32);
+      double amount;
       gint64 minor;
 
       purse.gross = i % 2 != 0;
-      minor = llround (qm_purse_from_usd (&purse, usd, purse.gross) * 100);
+      amount = qm_purse_from_usd (&purse, usd, purse.gross) * 100;
+      minor = llround (amount);
+      /* Halfway between two minor units either may be told. */
+      if (fabs (fabs (amount - (double) minor) - 0.5) < 1e-4)
+        continue;
       g_assert_cmpint (ABS (qm_purse_to_usd (&purse, minor) - usd), <=, 1);
+      g_assert_cmpint (qm_purse_to_usd (&purse, minor), >=, usd);
+      g_assert_cmpint (qm_purse_to_usd (&purse, minor - 1), <, usd);
+      purse.machine_least = purse.machine_most = minor;
+      g_assert_true (qm_purse_funds (&purse, usd));
+      purse.machine_least = minor + 1;
+      g_assert_false (qm_purse_funds (&purse, usd));
+      purse.machine_least = -1;
+      purse.machine_most = minor - 1;
+      g_assert_false (qm_purse_funds (&purse, usd));
     }
 }
 

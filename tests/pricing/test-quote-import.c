@@ -50,6 +50,7 @@ test_kinds (void)
     { "PK\x05\x06", 0, NULL, QM_DOCUMENT_OTHER },
     { "%PDF-1.7", 0, "text/csv", QM_DOCUMENT_PDF },
     { "\xd0\xcf\x11\xe0", 0, NULL, QM_DOCUMENT_OTHER },
+    { "\x78\x9f\x3e\x22\x01", 0, NULL, QM_DOCUMENT_OTHER },
     { "\x89PNG\r\n", 0, NULL, QM_DOCUMENT_OTHER },
     { "\x1f\x8b\x08", 0, NULL, QM_DOCUMENT_OTHER },
     { "", 0, NULL, QM_DOCUMENT_OTHER },
@@ -76,6 +77,7 @@ test_refused (void)
   } cases[] = {
     { "PK\x03\x04...", QM_READ_ERROR_MALFORMED, "cut off" },
     { "\xd0\xcf\x11\xe0", QM_READ_ERROR_KIND, "XLSX" },
+    { "\x78\x9f\x3e\x22\x01", QM_READ_ERROR_KIND, "winmail.dat" },
     { "%PDF-1.7", QM_READ_ERROR_MALFORMED, "cut off" },
     { "\x89PNG\r\n", QM_READ_ERROR_KIND, "picture" },
     { "", QM_READ_ERROR_KIND, "empty" },
