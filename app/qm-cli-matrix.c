@@ -195,10 +195,12 @@ cost_json (const QmPurse *purse, gint64 usd_minor)
                        qm_cli_json_number (qm_purse_from_usd (purse, usd_minor,
                                                               FALSE),
                                            decimals));
-  json_object_set_new (object, "gross",
-                       purse->tax_percent > 0 ? qm_cli_json_number (
-                           qm_purse_from_usd (purse, usd_minor, TRUE), decimals)
-                                              : json_null ());
+  json_object_set_new (
+      object, "gross",
+      purse->tax_percent > 0 || purse->tax_free
+          ? qm_cli_json_number (qm_purse_from_usd (purse, usd_minor, TRUE),
+                                decimals)
+          : json_null ());
   return object;
 }
 

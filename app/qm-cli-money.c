@@ -141,6 +141,23 @@ read_currency (const QmCliMoney *typed,
   return FALSE;
 }
 
+gboolean
+qm_cli_read_tax (const char *text, double *percent, gboolean *free)
+{
+  gint64 micros;
+
+  if (g_ascii_isdigit (*text) && qm_micros_parse (text, &micros) && micros == 0)
+    {
+      *percent = 0;
+      *free = TRUE;
+      return TRUE;
+    }
+  if (!qm_cli_read_number (text, QM_PURSE_TAX_MAX, percent))
+    return FALSE;
+  *free = FALSE;
+  return TRUE;
+}
+
 static gboolean
 read_tax (const QmCliMoney *typed,
           const QmQuestion *question,
@@ -152,14 +169,13 @@ read_tax (const QmCliMoney *typed,
   if (!qm_cli_option_single ("tax", typed->tax, &value, error))
     return FALSE;
   if (value != NULL
-      && !qm_cli_read_number (value, QM_PURSE_TAX_MAX, &purse->tax_percent))
+      && !qm_cli_read_tax (value, &purse->tax_percent, &purse->tax_free))
     return qm_cli_set_value_error (
         error, "tax", value,
-        _ ("is not a number of percent above 0 and up to "
-           "100; write it like 19"));
+        _ ("is not a number of percent from 0 to 100; write it like 19"));
   if (typed->gross)
     purse->gross = TRUE;
-  if (purse->gross && purse->tax_percent == 0)
+  if (purse->gross && purse->tax_percent == 0 && !purse->tax_free)
     {
       g_set_error_literal (
           error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,

@@ -28,6 +28,10 @@ void qm_cli_money_clear (QmCliMoney *typed);
  * prices. */
 gboolean qm_cli_money_is_particular (const QmCliMoney *typed);
 
+/* Reads a tax of 0 to 100 %; *free: it was said to be 0.  FALSE, leaving both
+ * as they were, on anything else. */
+gboolean qm_cli_read_tax (const char *text, double *percent, gboolean *free);
+
 /* Takes what is given over the question's purse, and the purse for its budget.
  * The question must have its rates, and what owning is assumed to cost. */
 gboolean qm_cli_money_read (const QmCliMoney *typed,

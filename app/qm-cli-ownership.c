@@ -186,8 +186,19 @@ apply_file (QmOwnershipSettings *settings, const char *path, GError **error)
   return TRUE;
 }
 
+/* The tax of the answer's other amounts, beside which the sum stands: it counts
+ * where these contain it. */
+static void
+take_tax (const QmPurse *purse, QmOwnershipSettings *settings)
+{
+  settings->tax_ppm = llround (purse->tax_percent * QM_PPM / 100);
+  if (purse->gross)
+    settings->parts |= QM_OWNERSHIP_TAX;
+}
+
 gboolean
 qm_cli_ownership_read (const QmCliOwnership *typed,
+                       const QmPurse *purse,
                        double lifetime_years,
                        QmOwnershipSettings *settings,
                        GError **error)
@@ -202,6 +213,8 @@ qm_cli_ownership_read (const QmCliOwnership *typed,
 
   *settings = qm_ownership_settings_default ();
   settings->lifetime_years = lifetime_years;
+  if (purse != NULL)
+    take_tax (purse, settings);
   if (!qm_cli_ownership_is_asked (typed))
     settings->parts = QM_OWNERSHIP_ALL;
   for (guint i = 0; typed->files != NULL && typed->files[i] != NULL; i++)
@@ -285,9 +298,11 @@ rent_json (const QmOwnershipSettings *settings,
 }
 
 static json_t *
-assumptions_json (const QmOwnershipSettings *settings)
+assumptions_json (const QmOwnershipSettings *settings, const QmOwned *owned)
 {
-  g_autoptr (GPtrArray) assumptions = qm_ownership_assumptions (settings);
+  g_autoptr (GPtrArray) assumptions =
+      owned != NULL ? qm_ownership_assumptions_of (settings, owned)
+                    : qm_ownership_assumptions (settings);
   json_t *array = json_array ();
 
   for (guint i = 0; i < assumptions->len; i++)
@@ -343,6 +358,37 @@ add_sum (json_t *object, const QmOwnership *sum, double days)
       qm_cli_json_number (qm_ownership_experiment_cost (sum, days), 2));
 }
 
+static const char *
+basis_name (QmOwnershipBasis basis)
+{
+  static const char *const names[] = { "assumed", "catalog", "own" };
+
+  return names[basis];
+}
+
+/* What a machine draws and takes, and what that is from. */
+static void
+add_machine (json_t *object,
+             const QmOwnershipSettings *settings,
+             const QmOwned *owned)
+{
+  QmOwnershipBasis power, units;
+  double watts = qm_ownership_machine_watts (settings, owned, &power);
+  int taken = qm_ownership_rack_units (settings, owned, &units);
+
+  json_object_set_new (object, "with_tax",
+                       json_boolean ((settings->parts & QM_OWNERSHIP_TAX) != 0
+                                     && settings->tax_ppm > 0));
+  json_object_set_new (object, "machine_watts", qm_cli_json_number (watts, 1));
+  json_object_set_new (object, "machine_watts_from",
+                       json_string (basis_name (power)));
+  json_object_set_new (object, "rack_units",
+                       owned->rack ? json_integer (taken) : json_null ());
+  json_object_set_new (object, "rack_units_from",
+                       owned->rack ? json_string (basis_name (units))
+                                   : json_null ());
+}
+
 /* Days that machines are kept busy. */
 static double
 machine_days (const QmCandidate *candidate)
@@ -360,10 +406,11 @@ qm_cli_ownership_json (const QmOwnershipSettings *settings,
   g_autoptr (GError) error = NULL;
   QmOwned owned;
   QmOwnership sum;
+  gboolean priced = qm_owned_of_candidate (candidate, &owned);
   g_autoptr (GPtrArray) prices =
       qm_rent_prices (catalog, candidate->gpu->id, settings->currency);
 
-  if (!qm_owned_of_candidate (candidate, &owned))
+  if (!priced)
     json_object_set_new (object, "error",
                          json_string (_ ("the candidate has no price")));
   else if (!qm_ownership_compute (settings, &owned, &sum, &error))
@@ -371,12 +418,14 @@ qm_cli_ownership_json (const QmOwnershipSettings *settings,
   else
     {
       add_sum (object, &sum, machine_days (candidate));
+      add_machine (object, settings, &owned);
       for (guint i = 0; i < prices->len; i++)
         json_array_append_new (
             rents, rent_json (settings, &owned, g_ptr_array_index (prices, i)));
     }
   json_object_set_new (object, "own_or_rent", rents);
-  json_object_set_new (object, "assumptions", assumptions_json (settings));
+  json_object_set_new (object, "assumptions",
+                       assumptions_json (settings, priced ? &owned : NULL));
   return object;
 }
 
@@ -523,6 +572,7 @@ append_rents (const QmOwnershipSettings *settings,
 
 static void
 append_assumptions (const QmOwnershipSettings *settings,
+                    const QmOwned *owned,
                     GString *out,
                     const QmCliScreen *screen)
 {
@@ -533,7 +583,8 @@ append_assumptions (const QmOwnershipSettings *settings,
   };
   g_autoptr (QmCliTable) table =
       qm_cli_table_new (columns, G_N_ELEMENTS (columns));
-  g_autoptr (GPtrArray) assumptions = qm_ownership_assumptions (settings);
+  g_autoptr (GPtrArray) assumptions =
+      qm_ownership_assumptions_of (settings, owned);
 
   for (guint i = 0; i < assumptions->len; i++)
     {
@@ -547,6 +598,25 @@ append_assumptions (const QmOwnershipSettings *settings,
     }
   g_string_append_c (out, '\n');
   qm_cli_table_append (table, out, screen);
+}
+
+/* Whether amounts contain tax, and what those of a machine rest on. */
+static void
+append_basis (const QmOwnershipSettings *settings,
+              const QmOwned *owned,
+              GString *out,
+              const QmCliScreen *screen)
+{
+  char *const texts[] = { qm_ownership_tax_text (settings, owned),
+                          qm_ownership_power_text (settings, owned),
+                          qm_ownership_units_text (settings, owned) };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      if (texts[i] != NULL)
+        qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, texts[i]);
+      g_free (texts[i]);
+    }
 }
 
 void
@@ -582,6 +652,7 @@ qm_cli_ownership_append (const QmOwnershipSettings *settings,
   qm_cli_table_add_heading (table, heading);
   append_sum (settings, &owned, &sum, table);
   qm_cli_table_append (table, out, screen);
+  append_basis (settings, &owned, out, screen);
   if (qm_known (candidate->days))
     {
       experiment = qm_format_money (
@@ -593,5 +664,5 @@ qm_cli_ownership_append (const QmOwnershipSettings *settings,
       qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, line);
     }
   append_rents (settings, catalog, candidate, &owned, out, screen);
-  append_assumptions (settings, out, screen);
+  append_assumptions (settings, &owned, out, screen);
 }

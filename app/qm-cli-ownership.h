@@ -26,10 +26,13 @@ void qm_cli_ownership_clear (QmCliOwnership *typed);
 gboolean qm_cli_ownership_is_asked (const QmCliOwnership *typed);
 
 /* Reads the assumptions; where none are asked for, every part counts with the
- * usual ones.
+ * usual ones.  Its tax is that of `purse` (nullable), the money of the amounts
+ * that the sum stands beside, where they say none, and counts where those
+ * contain it and nothing switches it off.
  *
  * lifetime_years: that of the question, unless an assumption says another. */
 gboolean qm_cli_ownership_read (const QmCliOwnership *typed,
+                                const QmPurse *purse,
                                 double lifetime_years,
                                 QmOwnershipSettings *settings,
                                 GError **error);

@@ -233,8 +233,11 @@ qm_cli_question_ownership (const QmCliQuestion *typed,
       return TRUE;
     }
   return !*owning
-         || qm_cli_ownership_read (&typed->ownership, question->lifetime_years,
-                                   ownership, error);
+         || qm_cli_ownership_read (&typed->ownership,
+                                   question->ownership != NULL
+                                       ? NULL
+                                       : &question->purse,
+                                   question->lifetime_years, ownership, error);
 }
 
 /* Those of the file, where none are typed. */
@@ -688,7 +691,7 @@ read_costs (const QmCliQuestion *typed, QmQuestion *question, GError **error)
     qm_question_set_ownership (question, NULL);
   if (costs == 0 && !qm_cli_ownership_is_asked (&typed->ownership))
     return TRUE;
-  if (!qm_cli_ownership_read (&typed->ownership, question->lifetime_years,
+  if (!qm_cli_ownership_read (&typed->ownership, NULL, question->lifetime_years,
                               &ownership, error))
     return FALSE;
   question->lifetime_years = ownership.lifetime_years;

@@ -371,6 +371,7 @@ read_terms (const Typed *typed,
     {
       terms->lifetime_years = question->lifetime_years;
       terms->tax_percent = question->purse.tax_percent;
+      terms->tax_free = question->purse.tax_free;
       if (strcmp (question->purse.currency, "USD") != 0)
         memcpy (terms->currency, question->purse.currency,
                 sizeof terms->currency);
@@ -381,10 +382,10 @@ read_terms (const Typed *typed,
       || !qm_cli_option_single ("lifetime", typed->lifetime, &lifetime, error))
     return FALSE;
   if (tax != NULL
-      && !qm_cli_read_number (tax, QM_PURSE_TAX_MAX, &terms->tax_percent))
+      && !qm_cli_read_tax (tax, &terms->tax_percent, &terms->tax_free))
     return qm_cli_set_value_error (error, "tax", tax,
-                                   _ ("is not a number of percent above 0 and "
-                                      "up to 100"));
+                                   _ ("is not a number of percent from 0 to "
+                                      "100; write it like 19"));
   if (lifetime != NULL
       && !qm_cli_read_number (lifetime, QM_ASKED_YEARS_MAX,
                               &terms->lifetime_years))

@@ -13,20 +13,6 @@
 
 #define MOST_SIZES 40 /* powers of two up to a batch */
 
-/* Who can do without dividing or offloading does, unless it makes a step
- * shorter than these shares, of dividing those of other software and of ours.
- * On 2, 4 and 8 H200 ours chooses ways of nine models that were measured to
- * take 0.24 % longer than the fastest, and none more than 1.6; without it that
- * is 0.30, and with a twentieth 0.54, and 5.5 of pythia-6.9b on four.  Of other
- * software hardly a way was measured beside another of the same place.  Less of
- * any would have a GPU that can do without take 2 % longer than a lesser one
- * that cannot. */
-static const double worth_dividing[] = { 0.981, 0.99 };
-#define WORTH_OFFLOADING 0.981
-
-/* By less than that share nothing is looked for that is faster. */
-#define WORTH_LOOKING 0.998
-
 /* What a way needs and does at a micro-batch, on one GPU. */
 typedef struct Need
 {
@@ -57,8 +43,7 @@ struct QmPlaces
   QmPlaces *apart;    /* of architectures for which plans are not alike */
 };
 
-/* A way at a micro-batch, and what it costs at least: the seconds of a step as
- * they are compared. */
+/* A way at a micro-batch, and the seconds that a step takes at least. */
 typedef struct Candidate
 {
   size_t way;
@@ -78,7 +63,7 @@ typedef struct Search
   int64_t share; /* samples of a step, of each GPU */
   Candidate candidates[QM_SEARCH_MOST * MOST_SIZES];
   size_t n;
-  double cost; /* of what was found; infinite: nothing was */
+  double step; /* of what was found; infinite: nothing was */
   QmPlaceFound *found;
 } Search;
 
@@ -331,20 +316,6 @@ host_bytes_of (const Search *search,
   return (uint64_t) bytes / machines_of (places);
 }
 
-/* What the seconds of a way count as, so that it is only taken before others
- * where it is worth it. */
-static double
-cost_of (const Search *search, size_t way, double seconds)
-{
-  const QmSearchConfig *config = &search->places->ways[way];
-  bool own = search->places->options.level->own;
-
-  if (config->offload)
-    return seconds / WORTH_OFFLOADING;
-  return config->sharding != QM_SHARDING_NONE ? seconds / worth_dividing[own]
-                                              : seconds;
-}
-
 /* Whether a way is one of those that are looked at here. */
 static bool
 takes (const Search *search, size_t way, bool checkpoint, bool offload)
@@ -387,12 +358,11 @@ add_candidates (Search *search,
           || qm_least_bytes (memory, way, search->speeds.gpus) > search->bytes)
         continue;
       *any = true;
-      search->candidates[search->n++] = (Candidate){
-        i, at,
-        cost_of (search, i,
-                 qm_least_step (&work, &need->alone, way, &search->exchange,
-                                places->options.level))
-      };
+      search->candidates[search->n++] =
+          (Candidate){ i, at,
+                       qm_least_step (&work, &need->alone, way,
+                                      &search->exchange,
+                                      places->options.level) };
     }
   return QM_OK;
 }
@@ -439,7 +409,7 @@ take (Search *search,
 {
   QmPlaceFound *found = search->found;
 
-  search->cost = cost_of (search, candidate->way, prediction->step);
+  search->step = prediction->step;
   found->fits = true;
   found->options = options_of (search->places, candidate->way, candidate->at);
   found->options.target.architecture = qm_gpu_architecture (search->gpu);
@@ -477,8 +447,7 @@ try_alone (Search *search, const Candidate *candidate, QmError *error)
   work = work_of (search, need, candidate->at);
   status = qm_predict_step (&work, &search->speeds,
                             search->places->options.level, &prediction, error);
-  if (status == QM_OK
-      && cost_of (search, candidate->way, prediction.step) < search->cost)
+  if (status == QM_OK && prediction.step < search->step)
     take (search, candidate, memory, &prediction);
   return status;
 }
@@ -525,9 +494,7 @@ try_ranks (Search *search, const Candidate *candidate, QmError *error)
   QmStatus status =
       find_ranked (search, candidate, search->bytes, &ranked, error);
 
-  if (status != QM_OK || !ranked.fits
-      || cost_of (search, candidate->way, ranked.prediction.step)
-             >= search->cost
+  if (status != QM_OK || !ranked.fits || ranked.prediction.step >= search->step
       || (limit > 0
           && host_bytes_of (search, candidate, &ranked.memory) > limit))
     return status;
@@ -562,7 +529,7 @@ try_ways (Search *search, bool offload, QmError *error)
     {
       const Candidate *candidate = &search->candidates[i];
 
-      if (candidate->least >= WORTH_LOOKING * search->cost)
+      if (candidate->least >= search->step)
         break;
       status = search->speeds.gpus > 1 ? try_ranks (search, candidate, error)
                                        : try_alone (search, candidate, error);
@@ -712,7 +679,7 @@ qm_places_find (QmPlaces *places,
   Search search = { .places = places,
                     .gpu = gpu,
                     .bytes = bytes,
-                    .cost = INFINITY,
+                    .step = INFINITY,
                     .found = found };
   int machines = (int) machines_of (places);
   bool lanes;

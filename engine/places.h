@@ -15,12 +15,13 @@
  * model, or n GPUs divide what ZeRO 1 to 3 and FSDP 2 and 3 divide, and what is
  * divided, or what one GPU has of it, may be in the memory of the host; each
  * without or with checkpointing, at micro-batches that are powers of two.  The
- * fastest is taken of those that fit, but dividing has to make a step shorter
- * by 1 %, and offloading, or dividing in other software, by 1.9.  Naive
- * settings are what comes off the shelf: they have one way, divide nothing, and
- * vary in the micro-batch alone.
+ * fastest is taken of those that fit; of those that take as long, the first in
+ * the search.  Were others preferred that are a little slower, a GPU with more
+ * lanes or memory could be said to take longer than a lesser one, on which
+ * these are too slow or do not fit.  Naive settings are what comes off the
+ * shelf: they have one way, divide nothing, and vary in the micro-batch alone.
  *
- * A way is planned where it may be the best by what it takes at least
+ * A way is planned where it may be the fastest by what it takes at least
  * (engine/places-least.h).
  */
 

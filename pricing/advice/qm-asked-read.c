@@ -206,7 +206,9 @@ read_money (QmJsonObject *object, QmPurse *purse)
   purse->budget_minor = take_amount (&money, "budget", purse->currency);
   purse->machine_least = take_amount (&money, "machine_least", purse->currency);
   purse->machine_most = take_amount (&money, "machine_most", purse->currency);
-  if (purse->gross && purse->tax_percent == 0)
+  purse->tax_free =
+      purse->tax_percent == 0 && qm_json_has (&money, "tax_percent");
+  if (purse->gross && purse->tax_percent == 0 && !purse->tax_free)
     wrong (&money, "gross", "needs a tax_percent");
   if (purse->machine_most >= 0 && purse->machine_least > purse->machine_most)
     wrong (&money, "machine_least", "is more than machine_most");

@@ -144,7 +144,7 @@ add_money (json_t *root, const QmPurse *purse)
   add_member (object, "currency", json_string (purse->currency));
   if (purse->budget_minor >= 0)
     add_member (object, "budget", amount (purse, purse->budget_minor));
-  if (purse->tax_percent > 0)
+  if (purse->tax_percent > 0 || purse->tax_free)
     add_member (object, "tax_percent", number (purse->tax_percent));
   if (purse->gross)
     add_member (object, "gross", json_true ());

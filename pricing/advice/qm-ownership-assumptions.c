@@ -169,6 +169,129 @@ qm_ownership_assumptions (const QmOwnershipSettings *settings)
   return list;
 }
 
+GPtrArray *
+qm_ownership_assumptions_of (const QmOwnershipSettings *settings,
+                             const QmOwned *owned)
+{
+  GPtrArray *list = qm_ownership_assumptions (settings);
+  QmOwnershipBasis power, units;
+
+  g_return_val_if_fail (settings != NULL && owned != NULL, list);
+
+  qm_ownership_machine_watts (settings, owned, &power);
+  qm_ownership_rack_units (settings, owned, &units);
+  for (guint i = 0; i < list->len; i++)
+    {
+      QmAssumption *one = g_ptr_array_index (list, i);
+
+      if ((strcmp (one->key, "rest") != 0 || power != QM_BASIS_STATED)
+          && (strcmp (one->key, "rack_units") != 0 || units != QM_BASIS_STATED))
+        continue;
+      one->counts = FALSE;
+      g_free (one->source);
+      one->source =
+          g_strdup (_ ("not needed: the catalog states it of this machine"));
+    }
+  return list;
+}
+
+char *
+qm_ownership_power_text (const QmOwnershipSettings *settings,
+                         const QmOwned *owned)
+{
+  g_autofree char *kilowatts = NULL;
+  g_autofree char *rest = NULL;
+  QmOwnershipBasis basis;
+  double watts;
+
+  g_return_val_if_fail (settings != NULL && owned != NULL, NULL);
+
+  watts = qm_ownership_machine_watts (settings, owned, &basis);
+  if (!qm_known (watts)
+      || ((settings->parts & QM_OWNERSHIP_ELECTRICITY) == 0
+          && ((settings->parts & QM_OWNERSHIP_HOSTING) == 0 || !owned->rack
+              || settings->hosting_kw_minor == 0)))
+    return NULL;
+  kilowatts = qm_format_number (watts / 1000, 1);
+  rest = qm_format_percentage ((double) settings->rest_ppm * 100 / QM_PPM, 2);
+  if (basis == QM_BASIS_STATED)
+    /* Translators: a number of kW. */
+    return g_strdup_printf (
+        _ ("A machine draws %s\u00a0kW at full load, by what "
+           "the catalog states of it."),
+        kilowatts);
+  if (basis == QM_BASIS_OWN)
+    /* Translators: a number of kW, a percentage. */
+    return g_strdup_printf (_ ("A machine draws %s\u00a0kW at full load: its "
+                               "GPUs and %s of that besides, by your setting."),
+                            kilowatts, rest);
+  /* Translators: a number of kW, a percentage. */
+  return g_strdup_printf (
+      _ ("A machine draws %s\u00a0kW at full load: its GPUs "
+         "and %s of that besides, which is assumed, since "
+         "nothing is stated of it."),
+      kilowatts, rest);
+}
+
+char *
+qm_ownership_units_text (const QmOwnershipSettings *settings,
+                         const QmOwned *owned)
+{
+  QmOwnershipBasis basis;
+  int units;
+
+  g_return_val_if_fail (settings != NULL && owned != NULL, NULL);
+
+  units = qm_ownership_rack_units (settings, owned, &basis);
+  if ((settings->parts & QM_OWNERSHIP_HOSTING) == 0 || !owned->rack
+      || settings->hosting_unit_minor == 0)
+    return NULL;
+  if (basis == QM_BASIS_STATED)
+    return g_strdup_printf (
+        ngettext ("A machine takes %d rack unit, as the catalog states of it.",
+                  "A machine takes %d rack units, as the catalog states of it.",
+                  (gulong) units),
+        units);
+  if (basis == QM_BASIS_OWN)
+    return g_strdup_printf (
+        ngettext ("A machine takes %d rack unit, by your setting.",
+                  "A machine takes %d rack units, by your setting.",
+                  (gulong) units),
+        units);
+  return g_strdup_printf (
+      ngettext (
+          "A machine takes %d rack unit, which is assumed, since nothing "
+          "is stated of it.",
+          "A machine takes %d rack units, which is assumed, since nothing "
+          "is stated of it.",
+          (gulong) units),
+      units);
+}
+
+char *
+qm_ownership_tax_text (const QmOwnershipSettings *settings,
+                       const QmOwned *owned)
+{
+  g_autofree char *percent = NULL;
+
+  g_return_val_if_fail (settings != NULL && owned != NULL, NULL);
+
+  percent = qm_format_percentage ((double) settings->tax_ppm * 100 / QM_PPM, 2);
+  if ((settings->parts & QM_OWNERSHIP_TAX) != 0 && settings->tax_ppm > 0)
+    /* Translators: a currency, a percentage. */
+    return g_strdup_printf (_ ("Amounts are in %s, the total with tax of %s on "
+                               "what is bought and shipped."),
+                            settings->currency, percent);
+  if (owned->taxed_minor > 0)
+    /* Translators: a currency. */
+    return g_strdup_printf (_ ("Amounts are in %s, without tax but for what is "
+                               "in the prices of quotes."),
+                            settings->currency);
+  /* Translators: a currency. */
+  return g_strdup_printf (_ ("Amounts are in %s, without tax."),
+                          settings->currency);
+}
+
 static const char *const part_names[] = { "discount", "shipping", "tax",
                                           "overhead", "residual", "electricity",
                                           "hosting",  "support" };

@@ -75,6 +75,22 @@ taxed_part (const QmCandidate *candidate)
               candidate->price_minor);
 }
 
+/* What the catalog states of the platform that carries a candidate's GPUs. */
+static void
+take_stated (const QmCandidate *candidate, QmOwned *owned)
+{
+  const QmPlatform *platform = candidate->platform;
+
+  if (platform == NULL || candidate->here || candidate->machine != NULL
+      || qm_candidate_is_whole (candidate)
+      || candidate->carry.problem != QM_CARRY_NONE)
+    return;
+  if (qm_known (candidate->carry.wall_watts))
+    owned->wall_watts = candidate->carry.wall_watts;
+  if (qm_known (platform->rack_units))
+    owned->rack_units = (int) platform->rack_units;
+}
+
 gboolean
 qm_owned_of_candidate (const QmCandidate *candidate, QmOwned *owned)
 {
@@ -90,6 +106,7 @@ qm_owned_of_candidate (const QmCandidate *candidate, QmOwned *owned)
                       .here = candidate->here,
                       .rack = is_for_rack (candidate),
                       .taxed_minor = taxed_part (candidate) };
+  take_stated (candidate, owned);
   return TRUE;
 }
 
@@ -220,15 +237,68 @@ microwatts (Sum *sum, double watts)
   return llround (watts * 1e6);
 }
 
+static QmOwnershipBasis
+basis_of (gboolean own, gboolean stated)
+{
+  return own ? QM_BASIS_OWN : stated ? QM_BASIS_STATED : QM_BASIS_ASSUMED;
+}
+
+static QmOwnershipBasis
+basis_of_power (const QmOwnershipSettings *settings, const QmOwned *owned)
+{
+  return basis_of (settings->rest_ppm
+                       != qm_ownership_settings_default ().rest_ppm,
+                   owned->wall_watts > 0);
+}
+
+double
+qm_ownership_machine_watts (const QmOwnershipSettings *settings,
+                            const QmOwned *owned,
+                            QmOwnershipBasis *basis)
+{
+  QmOwnershipBasis from;
+
+  g_return_val_if_fail (settings != NULL && owned != NULL, NAN);
+
+  from = basis_of_power (settings, owned);
+  if (basis != NULL)
+    *basis = from;
+  return from == QM_BASIS_STATED
+             ? owned->wall_watts
+             : owned->gpu_watts * owned->gpus
+                   * (1 + (double) settings->rest_ppm / QM_PPM);
+}
+
+int
+qm_ownership_rack_units (const QmOwnershipSettings *settings,
+                         const QmOwned *owned,
+                         QmOwnershipBasis *basis)
+{
+  QmOwnershipBasis from;
+
+  g_return_val_if_fail (settings != NULL && owned != NULL, 0);
+
+  from = basis_of (settings->rack_units
+                       != qm_ownership_settings_default ().rack_units,
+                   owned->rack_units > 0);
+  if (basis != NULL)
+    *basis = from;
+  return from == QM_BASIS_STATED ? owned->rack_units : settings->rack_units;
+}
+
 /* What a machine draws at a use of its GPUs, without cooling. */
 static gint64
 machine_microwatts (Sum *sum, gint64 use_ppm)
 {
   const QmOwnershipSettings *settings = sum->settings;
-  gint64 gpus =
-      scale (sum, microwatts (sum, sum->owned->gpu_watts), sum->owned->gpus, 1);
   gint64 drawn = use_ppm * QM_PPM + (QM_PPM - use_ppm) * settings->idle_ppm;
+  gint64 gpus;
 
+  if (basis_of_power (settings, sum->owned) == QM_BASIS_STATED)
+    return scale (sum, microwatts (sum, sum->owned->wall_watts), drawn,
+                  (QmInt128) QM_PPM * QM_PPM);
+  gpus =
+      scale (sum, microwatts (sum, sum->owned->gpu_watts), sum->owned->gpus, 1);
   return scale (sum, gpus, (QmInt128) drawn * (QM_PPM + settings->rest_ppm),
                 (QmInt128) QM_PPM * QM_PPM * QM_PPM);
 }
@@ -256,7 +326,10 @@ hosting_of_month (Sum *sum)
 
   add_exactly (sum, &micros,
                scale (sum, settings->hosting_unit_minor,
-                      (QmInt128) sum->minor_micros * settings->rack_units, 1));
+                      (QmInt128) sum->minor_micros
+                          * qm_ownership_rack_units (settings, sum->owned,
+                                                     NULL),
+                      1));
   if (settings->hosting_kw_minor > 0)
     add_exactly (sum, &micros,
                  scale (sum, settings->hosting_kw_minor,
@@ -392,7 +465,8 @@ check_owned (const QmOwnershipSettings *settings,
     return fail_ownership (
         error, QM_OWNERSHIP_ERROR_SETTING,
         _ ("there is no machine with a price to compute with"));
-  if (needs_power (settings) && !qm_known (owned->gpu_watts))
+  if (needs_power (settings)
+      && !qm_known (qm_ownership_machine_watts (settings, owned, NULL)))
     return fail_ownership (error, QM_OWNERSHIP_ERROR_UNKNOWN,
                            _ ("the power that the GPU draws is unknown"));
   return check_currency (settings, owned->price.currency, error);

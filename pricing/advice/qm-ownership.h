@@ -23,6 +23,14 @@
  * is not told apart.  Hosting is for machines in a rack.  Renting is taxed as
  * buying is, and used as much.
  *
+ * What a machine draws at full load, and how many rack units it takes, is what
+ * the catalog states of the platform that carries its GPUs: `rest_ppm` and
+ * `rack_units` of the assumptions stand in where it states nothing, or where
+ * the user set another than the default.  The power of the catalog's is that of
+ * the GPUs and of the machine itself, with what its supplies lose
+ * (data/carry.h).  At less than full use all of it becomes less as the GPUs'
+ * does.
+ *
  * Amounts are exact: shares are millionths (ppm), and each line is rounded
  * once.  A year has 365 days and twelve months of 730 hours. */
 
@@ -66,13 +74,14 @@ struct _QmOwnershipSettings
   gint64 utilization_ppm; /* of all hours that the GPUs are in use; at most all;
                              also the hours that would be rented */
   gint64 idle_ppm;        /* of a GPU's full power, when it is not */
-  gint64 rest_ppm;        /* what the rest of a machine draws, of its GPUs' */
+  gint64 rest_ppm;        /* what the rest of a machine draws, of its GPUs',
+                             where nothing is stated of it */
   gint64 pue_ppm;         /* power usage effectiveness; at least 1 */
   gint64 kwh_micros;      /* price of a kWh, millionths of the major unit */
   gint64 hosting_machine_minor; /* a month, for each machine, */
   gint64 hosting_kw_minor;      /* for each kW that it draws at most, */
   gint64 hosting_unit_minor;    /* and for each rack unit */
-  int rack_units;               /* of a machine */
+  int rack_units;               /* of a machine of which none are stated */
   gint64 support_ppm;           /* of the net price, a year */
 };
 
@@ -132,6 +141,9 @@ typedef struct
   int machines;
   int gpus;           /* in one machine */
   double gpu_watts;   /* of one at full power; NaN: unknown */
+  double wall_watts;  /* of a machine at full load, as the catalog states; 0:
+                         it states nothing */
+  int rack_units;     /* of a machine, likewise */
   gboolean here;      /* not to be bought: nothing is shipped */
   gboolean rack;      /* machines for a rack, which somebody hosts; others stand
                          on a desk */
@@ -143,6 +155,44 @@ typedef struct
  *
  * Returns: FALSE where it has no price. */
 gboolean qm_owned_of_candidate (const QmCandidate *candidate, QmOwned *owned);
+
+/* What a number of a machine is from. */
+typedef enum
+{
+  QM_BASIS_ASSUMED, /* the default: nothing is stated of the machine */
+  QM_BASIS_STATED,  /* the catalog states it of the machine */
+  QM_BASIS_OWN      /* an assumption that the user set to another value */
+} QmOwnershipBasis;
+
+/* What one machine draws at full load, in watts; NaN where that of its GPUs is
+ * needed and unknown.  `basis` may be NULL. */
+double qm_ownership_machine_watts (const QmOwnershipSettings *settings,
+                                   const QmOwned *owned,
+                                   QmOwnershipBasis *basis);
+
+/* How many rack units one machine takes.  `basis` may be NULL. */
+int qm_ownership_rack_units (const QmOwnershipSettings *settings,
+                             const QmOwned *owned,
+                             QmOwnershipBasis *basis);
+
+/* The same as sentences for people, with what they are from.
+ *
+ * Returns: (transfer full): NULL where no amount rests on it. */
+char *qm_ownership_power_text (const QmOwnershipSettings *settings,
+                               const QmOwned *owned);
+char *qm_ownership_units_text (const QmOwnershipSettings *settings,
+                               const QmOwned *owned);
+
+/* Whether amounts contain a tax, as a sentence.  (transfer full) */
+char *qm_ownership_tax_text (const QmOwnershipSettings *settings,
+                             const QmOwned *owned);
+
+/* What qm_ownership_assumptions() lists, of these machines: what the catalog
+ * states of them does not count as assumed.
+ *
+ * Returns: (transfer full): of QmAssumption. */
+GPtrArray *qm_ownership_assumptions_of (const QmOwnershipSettings *settings,
+                                        const QmOwned *owned);
 
 /* The sum, in minor units over the whole life.  A part that is switched off is
  * 0; discount and residual value are negative. */

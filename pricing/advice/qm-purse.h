@@ -23,7 +23,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   char currency[4];
-  double tax_percent;   /* 0: nobody asks about tax */
+  double tax_percent;   /* 0: nobody asks about tax, unless */
+  gboolean tax_free;    /* it was said that it is 0: with it is without it */
   gboolean gross;       /* amounts contain it */
   QmCrossRate rate;     /* from USD; of USD itself, 1 */
   gint64 budget_minor;  /* as asked, in the currency's minor units; -1: none */

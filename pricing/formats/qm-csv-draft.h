@@ -58,7 +58,10 @@ typedef struct
   gboolean tax_within; /* the tax is said to be in the total above it */
   gboolean net_said;   /* a total is said to be without tax */
   gboolean gross;      /* what is to be paid is said to contain tax */
-  gboolean is_ours;    /* the table is one that the project wrote */
+  gboolean is_ours;    /* the table is one that the project wrote: its prices
+                          are what the names above them say */
+  QmTristate taxed;    /* of such a one, whether they contain tax */
+  gboolean per_hour;   /* and whether they are for an hour */
   gboolean rent;       /* its prices are for a time */
 } QmCsvDraft;
 

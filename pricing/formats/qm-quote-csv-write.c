@@ -159,34 +159,21 @@ write_quote (Writer *writer, const QmQuote *quote)
   write_total (writer, quote, "Grand total", quote->payable_minor);
 }
 
-/* What the column of prices is called where that holds for all quotes. */
+/* What the column of prices is called for a quote; static. */
 static const char *
-name_price (GPtrArray *quotes)
+name_price (const QmQuote *quote)
 {
-  QmTristate tax = QM_UNSTATED;
-  gboolean hours = quotes->len > 0;
-
-  for (guint i = 0; i < quotes->len; i++)
-    {
-      const QmQuote *quote = g_ptr_array_index (quotes, i);
-
-      if (i == 0)
-        tax = quote->tax_included;
-      else if (tax != quote->tax_included)
-        tax = QM_UNSTATED;
-      hours = hours && quote->unit == QM_PRICE_HOUR;
-    }
-  if (hours)
-    return tax == QM_YES  ? "Price per hour incl. tax"
-           : tax == QM_NO ? "Price per hour excl. tax"
-                          : "Price per hour";
-  return tax == QM_YES  ? "Unit price incl. tax"
-         : tax == QM_NO ? "Unit price excl. tax"
-                        : "Unit price";
+  if (quote->unit == QM_PRICE_HOUR)
+    return quote->tax_included == QM_YES  ? "Price per hour incl. tax"
+           : quote->tax_included == QM_NO ? "Price per hour excl. tax"
+                                          : "Price per hour";
+  return quote->tax_included == QM_YES  ? "Unit price incl. tax"
+         : quote->tax_included == QM_NO ? "Unit price excl. tax"
+                                        : "Unit price";
 }
 
-GBytes *
-qm_quote_csv_write (GPtrArray *quotes)
+static void
+write_names (Writer *writer, const char *price)
 {
   static const char *const names[N_COLUMNS] = { "Vendor",
                                                 "Quote",
@@ -210,15 +197,31 @@ qm_quote_csv_write (GPtrArray *quotes)
                                                 "Total",
                                                 "Catalog item",
                                                 "GPUs" };
+
+  for (int i = 0; i < N_COLUMNS; i++)
+    put_cell_text (writer, i, names[i] != NULL ? names[i] : price);
+  end_row (writer);
+}
+
+GBytes *
+qm_quote_csv_write (GPtrArray *quotes)
+{
   Writer writer = { .csv = g_string_new ("\xef\xbb\xbf") };
+  const char *price = NULL;
 
   g_return_val_if_fail (quotes != NULL, NULL);
 
-  for (int i = 0; i < N_COLUMNS; i++)
-    put_cell_text (&writer, i,
-                   names[i] != NULL ? names[i] : name_price (quotes));
-  end_row (&writer);
+  if (quotes->len == 0)
+    write_names (&writer, "Unit price");
   for (guint i = 0; i < quotes->len; i++)
-    write_quote (&writer, g_ptr_array_index (quotes, i));
+    {
+      const QmQuote *quote = g_ptr_array_index (quotes, i);
+
+      /* Whether tax is in a price only the name of its column says, so that
+       * other prices begin below names of their own. */
+      if (g_strcmp0 (price, name_price (quote)) != 0)
+        write_names (&writer, price = name_price (quote));
+      write_quote (&writer, quote);
+    }
   return g_string_free_to_bytes (writer.csv);
 }

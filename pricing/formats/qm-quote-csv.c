@@ -342,14 +342,37 @@ look_at_columns (QmCsvReader *reader)
   reader->marks_options = !reader->is_ours && qm_csv_has_marks (reader);
 }
 
+/* Whether a row of a table that the project wrote is the header of quotes whose
+ * prices are others: it differs from the first in their name alone. */
+static gboolean
+is_our_other_header (QmCsvReader *reader, guint row)
+{
+  guint header = (guint) reader->mapping->header_row;
+  guint others = 0;
+
+  if (reader->drafts->len == 0 || reader->mapping->header_row < 0)
+    return FALSE;
+  for (guint i = 0; i < reader->mapping->columns->len; i++)
+    if (strcmp (qm_sheet_cell (reader->sheet, row, i),
+                qm_sheet_cell (reader->sheet, header, i))
+        != 0)
+      {
+        others++;
+        if (qm_csv_mapping_field (reader->mapping, i) != QM_CSV_PRICE)
+          return FALSE;
+      }
+  return others > 0;
+}
+
 /* Whether a row is the header of another table, with columns of its own. */
 static gboolean
 is_other_header (QmCsvReader *reader, guint row)
 {
   guint names = 0;
 
-  if (reader->is_ours || reader->drafts->len == 0
-      || reader->mapping->header_row < 0)
+  if (reader->is_ours)
+    return is_our_other_header (reader, row);
+  if (reader->drafts->len == 0 || reader->mapping->header_row < 0)
     return FALSE;
   for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
     {
@@ -376,8 +399,8 @@ change_columns (QmCsvReader *reader, guint row)
   qm_csv_mapping_guess_columns (mapping, reader->sheet);
   mapping->decimal = decimal;
   mapping->date_order = order;
-  if (tax != QM_UNSTATED && mapping->tax_included != QM_UNSTATED
-      && tax != mapping->tax_included)
+  if (!reader->is_ours && tax != QM_UNSTATED
+      && mapping->tax_included != QM_UNSTATED && tax != mapping->tax_included)
     {
       g_autofree char *place = qm_csv_cell_place (reader, row, -1);
 
@@ -388,6 +411,8 @@ change_columns (QmCsvReader *reader, guint row)
     }
   g_ptr_array_add (reader->mappings, mapping);
   reader->mapping = mapping;
+  if (reader->is_ours)
+    reader->per_hour = FALSE;
   look_at_columns (reader);
 }
 
@@ -400,7 +425,7 @@ read_header (QmCsvReader *reader, guint row)
 
   if (!again && !is_other_header (reader, row))
     return FALSE;
-  if (draft != NULL && draft->quote->alternative == NULL)
+  if (draft != NULL && draft->quote->alternative == NULL && !reader->is_ours)
     qm_csv_draft_begin_again (draft);
   if (!again)
     change_columns (reader, row);
@@ -428,6 +453,8 @@ read_quote_row (QmCsvReader *reader, guint row)
     }
   draft = qm_csv_find_draft (reader, row);
   draft->rent = draft->rent || reader->rent;
+  draft->taxed = reader->mapping->tax_included;
+  draft->per_hour = reader->per_hour;
   qm_csv_read_head_fields (reader, draft, row);
   qm_csv_read_line (reader, draft, row);
 }
@@ -491,9 +518,13 @@ finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
 {
   QmQuote *quote = draft->quote;
 
-  if (reader->mapping->tax_included != QM_UNSTATED)
-    quote->tax_included = reader->mapping->tax_included;
-  if (reader->per_hour)
+  QmTristate taxed =
+      reader->is_ours ? draft->taxed : reader->mapping->tax_included;
+  gboolean per_hour = reader->is_ours ? draft->per_hour : reader->per_hour;
+
+  if (taxed != QM_UNSTATED)
+    quote->tax_included = taxed;
+  if (per_hour)
     quote->unit = QM_PRICE_HOUR;
   if (quote->currency[0] == '\0')
     memcpy (quote->currency, reader->mapping->currency, 4);
@@ -512,7 +543,7 @@ finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
   if (draft->tax_rate == 0)
     draft->tax_rate = reader->tax_rate;
   qm_csv_draft_finish (draft);
-  if (draft->rent && !reader->per_hour)
+  if (draft->rent && !per_hour)
     ask_rent (quote);
 }
 

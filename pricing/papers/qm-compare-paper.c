@@ -506,13 +506,13 @@ add_common_notes (const Maker *maker)
       /* Translators: a number of years. */
       g_strdup_printf (_ ("A day of its life is the amount without tax spread "
                           "over %s years of 365 days; a training costs its "
-                          "days of that."),
+                          "days of that of one machine."),
                        years);
   g_autofree char *factor =
       qm_prose_time_factor (maker->comparison->time_factor);
 
   add_note (maker, NULL, basis);
-  if (terms->tax_percent > 0)
+  if (terms->tax_percent > 0 || terms->tax_free)
     {
       g_autofree char *percent = qm_format_percentage (terms->tax_percent, 2);
       g_autofree char *tax =

@@ -39,10 +39,10 @@ life_days (const QmProposalMaker *maker)
 static gboolean
 compute_ownership (const QmProposalMaker *maker,
                    QmOwnershipSettings *settings,
+                   QmOwned *owned,
                    QmOwnership *ownership)
 {
   const QmQuestion *question = maker->proposal->question;
-  QmOwned owned;
 
   if (question->ownership != NULL)
     *settings = *question->ownership;
@@ -52,8 +52,8 @@ compute_ownership (const QmProposalMaker *maker,
       settings->parts = QM_OWNERSHIP_ELECTRICITY;
     }
   settings->lifetime_years = question->lifetime_years;
-  return qm_owned_of_candidate (maker->candidate, &owned)
-         && qm_ownership_compute (settings, &owned, ownership, NULL);
+  return qm_owned_of_candidate (maker->candidate, owned)
+         && qm_ownership_compute (settings, owned, ownership, NULL);
 }
 
 static void
@@ -110,6 +110,7 @@ static void
 add_ownership (const QmProposalMaker *maker, QmPaperTable *table)
 {
   QmOwnershipSettings settings;
+  QmOwned owned;
   QmOwnership sum;
   g_autofree char *years =
       qm_format_number (maker->proposal->question->lifetime_years, 1);
@@ -117,7 +118,7 @@ add_ownership (const QmProposalMaker *maker, QmPaperTable *table)
       /* Translators: a number of years. */
       g_strdup_printf (_ ("Over %s years"), years);
 
-  if (!compute_ownership (maker, &settings, &sum))
+  if (!compute_ownership (maker, &settings, &owned, &sum))
     return;
   qm_paper_table_add_row (table, QM_ROW_SECTION, section);
   {
@@ -184,13 +185,16 @@ static void
 add_assumptions (const QmProposalMaker *maker)
 {
   QmOwnershipSettings settings;
+  QmOwned owned;
   QmOwnership sum;
+  g_autofree char *power = NULL;
+  g_autofree char *units = NULL;
   g_autoptr (GPtrArray) list = NULL;
   g_autoptr (GString) text = NULL;
 
-  if (!compute_ownership (maker, &settings, &sum))
+  if (!compute_ownership (maker, &settings, &owned, &sum))
     return;
-  list = qm_ownership_assumptions (&settings);
+  list = qm_ownership_assumptions_of (&settings, &owned);
   text = g_string_new (NULL);
   for (guint i = 0; i < list->len; i++)
     {
@@ -209,6 +213,12 @@ add_assumptions (const QmProposalMaker *maker)
   g_string_prepend (text, _ ("Assumed: "));
   g_string_append_c (text, '.');
   qm_paper_add (maker->paper, QM_PAPER_TEXT, text->str);
+  power = qm_ownership_power_text (&settings, &owned);
+  units = qm_ownership_units_text (&settings, &owned);
+  if (power != NULL)
+    qm_paper_add (maker->paper, QM_PAPER_TEXT, power);
+  if (units != NULL)
+    qm_paper_add (maker->paper, QM_PAPER_TEXT, units);
 }
 
 void

@@ -133,6 +133,13 @@ payable_of (const QmQuote *quote)
   return totals.payable_minor;
 }
 
+/* Whether it was said which tax counts where a quote does not tell its own. */
+static gboolean
+knows_tax (const QmComparedTerms *terms)
+{
+  return terms->tax_percent > 0 || terms->tax_free;
+}
+
 /* What the quote comes to with tax, in its own currency; its net amount is
  * without. */
 static gint64
@@ -160,11 +167,11 @@ set_amounts (const QmQuoteComparison *comparison, QmComparedQuote *compared)
   gross = taxed ? net : gross_of (quote, net, tax);
   if (taxed)
     {
-      net = tax_percent > 0 ? with_tax (gross, tax_percent, TRUE)
-                            : QM_AMOUNT_UNSTATED;
+      net = knows_tax (&comparison->terms) ? with_tax (gross, tax_percent, TRUE)
+                                           : QM_AMOUNT_UNSTATED;
       compared->net_derived = qm_amount_is_stated (net);
     }
-  else if (!qm_amount_is_stated (gross) && tax_percent > 0)
+  else if (!qm_amount_is_stated (gross) && knows_tax (&comparison->terms))
     {
       gross = with_tax (net, tax_percent, FALSE);
       compared->gross_derived = qm_amount_is_stated (gross);
@@ -247,9 +254,9 @@ net_cost (const QmQuoteComparison *comparison,
     return in_common_currency (compared, cost);
   qm_quote_come_to (quote, &net, &tax, &taxed);
   if (taxed)
-    return comparison->terms.tax_percent > 0 ? in_common_currency (
+    return knows_tax (&comparison->terms) ? in_common_currency (
                compared, with_tax (cost, comparison->terms.tax_percent, TRUE))
-                                             : QM_AMOUNT_UNSTATED;
+                                          : QM_AMOUNT_UNSTATED;
   if (net <= 0 || !qm_exact_scale (cost, net, (QmInt128) net + tax, &result))
     return QM_AMOUNT_UNSTATED;
   return in_common_currency (compared, result);

@@ -8,7 +8,8 @@
  * Amounts are converted at the rate of each quote's day, and are what
  * pricing/quotes/qm-quote-offer.h makes of the quote.  What is bought serves
  * for a lifetime: a day of it costs the net amount / (years x 365), and a
- * training its days x that, as in an advice (pricing/advice/qm-advice.h). */
+ * training, which takes one of its machines, its days x that of one, as in an
+ * advice (pricing/advice/qm-advice.h). */
 
 #pragma once
 
@@ -112,8 +113,10 @@ typedef struct
 /* On which terms quotes are compared. */
 typedef struct
 {
-  char currency[4];   /* empty: that of all quotes, or else USD */
-  double tax_percent; /* where a quote does not tell its tax; 0: nobody says */
+  char currency[4];      /* empty: that of all quotes, or else USD */
+  double tax_percent;    /* where a quote does not tell its tax; 0: nobody says,
+                            unless */
+  gboolean tax_free;     /* it was said that there is none */
   double lifetime_years; /* > 0 */
   QmDate today;
 } QmComparedTerms;

@@ -393,15 +393,20 @@ class Predict(unittest.TestCase):
         self.assertEqual(less['fits'], False)
         enough, = predict(*arguments, '--host-memory', '256GiB')
         self.assertEqual(one, enough)
-        # Who can well do without does.
+        # Who can well do without gains a little by it, or does not.
         for line in predict('--model', 'pythia-1b', *ALL):
-            if line.get('offloading'):
-                gpu, = (gpu for gpu in GPUS if gpu['id'] == line['gpu_id'])
-                self.assertLess(float(gpu['memory_gib']), 50, line)
+            gpu, = (gpu for gpu in GPUS if gpu['id'] == line['gpu_id'])
+            if line.get('offloading') and float(gpu['memory_gib']) > 50:
+                plain, = predict('--model', 'pythia-1b', '--gpu',
+                                 line['gpu_id'], '--gpus', line['gpus'],
+                                 '--methods', 'free-lunch')
+                self.assertLess(line['days'], plain['days'], line)
+                self.assertGreater(line['days'], 0.98 * plain['days'], line)
 
     def test_more_memory_is_no_slower(self):
-        """GPUs that are no worse in any column are at most 2 % slower, each with
-        the settings that are found for it."""
+        """GPUs that are no worse in any column are not slower, each with the
+        settings that are found for it, but for what errors of the rates of their
+        types have told (engine/residual.h)."""
         columns = ('memory_gib', 'memory_bandwidth_gbs', 'fp16_tflops',
                    'tf32_tflops', 'fp32_tflops', 'tdp_w', 'multiprocessors',
                    'boost_mhz', 'l2_mib', 'nvlink_gbs', 'nvlink_gpus',
@@ -425,7 +430,8 @@ class Predict(unittest.TestCase):
         for model, level in (('pythia-6.9b', 'tuned'), ('olmoe-1b-7b', 'cuda'),
                              ('olmoe-1b-7b', 'tuned'), ('smollm3-3b', 'engine'),
                              ('pythia-2.8b', 'eager')):
-            days = {(line['gpu_id'], line['gpus']): line['days']
+            days = {(line['gpu_id'], line['gpus']):
+                    line['days'] / (line['residual'] or {'factor': 1})['factor']
                     for line in predict('--model', model, '--level', level,
                                         *ALL) if 'days' in line}
             compared = 0
@@ -434,7 +440,7 @@ class Predict(unittest.TestCase):
                     if (one, n) in days and (other, n) in days:
                         compared += 1
                         self.assertLessEqual(
-                            days[one, n], 1.02 * days[other, n],
+                            days[one, n], 1.000001 * days[other, n],
                             (model, level, one, other, n))
             self.assertGreater(compared, 100)
 

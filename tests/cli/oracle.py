@@ -144,7 +144,8 @@ class Carrier:
         self.facts, self.any_price, self.kinds, self.room = (
             facts, any_price, kinds, room)
 
-    def watts(self, platform, gpu, gpus):
+    @staticmethod
+    def watts(platform, gpu, gpus):
         return gpus * number(gpu["tdp_w"]) + number(platform["host_watts"])
 
     def carries(self, platform, gpu, gpus, memory, machines=1):
@@ -222,7 +223,8 @@ class Carrier:
 def lanes(platform, gpu):
     """What a place moves of what the card does: the older generation of both, and
     the fewer lanes; each generation doubles.  [carry.h]"""
-    generation = min(number(platform["pcie_generation"]), number(gpu["pcie_generation"]))
+    generation = min(number(platform["pcie_generation"]),
+                     number(gpu["pcie_generation"]))
     wide = min(number(platform["pcie_lanes"]), number(gpu["pcie_lanes"]))
     return wide * 2 ** generation / (
         number(gpu["pcie_lanes"]) * 2 ** number(gpu["pcie_generation"]))
@@ -268,9 +270,18 @@ def recommend(candidates, within, slack):
     return roles
 
 
-def own(parts, price, machines, gpus, watts, rack, years, exempt_tax=0, **a):
+def full_load(gpus, watts, stated, rest):
+    """Watts of a machine: those that are stated of it, unless there are none or the
+    share of the rest was set to another than half.  [man] Owning and renting"""
+    if rest == 50 and not math.isnan(stated):
+        return stated
+    return gpus * watts * (1 + rest / 100)
+
+
+def own(parts, price, machines, load, rack, years, **a):
     """What owning costs.  [qm-ownership.h]; shares in percent, money in major
-    units, each line rounded once to cents."""
+    units, each line rounded once to cents; `load` in watts of a machine, `rack` its
+    units, 0: it stands on a desk."""
     def cents(value):
         return float(fractions.Fraction(half_up(abs(value) * 100), 100)
                      * (1 if value >= 0 else -1))
@@ -289,17 +300,15 @@ def own(parts, price, machines, gpus, watts, rack, years, exempt_tax=0, **a):
     unit = (net + shipping + fractions.Fraction(str(result["tax"]))) / machines
     use = fractions.Fraction(str(a["utilization"])) / 100
     busy = use + (1 - use) * fractions.Fraction(str(a["idle"])) / 100
-    kw = machines * gpus * fractions.Fraction(str(watts)) / 1000
-    with_rest = 1 + fractions.Fraction(str(a["rest"])) / 100
-    result["kwh"] = float(kw * busy * with_rest * fractions.Fraction(str(a["pue"]))
+    kw = machines * fractions.Fraction(load) / 1000
+    result["kwh"] = float(kw * busy * fractions.Fraction(str(a["pue"]))
                           * 8760 * life) if "electricity" in parts else None
-    result["electricity"] = cents(fractions.Fraction(str(a["kwh"]))
-                                  * kw * busy * with_rest
+    result["electricity"] = cents(fractions.Fraction(str(a["kwh"])) * kw * busy
                                   * fractions.Fraction(str(a["pue"])) * 8760 * life) \
         if "electricity" in parts else 0
     month = (machines * fractions.Fraction(str(a["hosting_machine"]))
-             + kw * with_rest * fractions.Fraction(str(a["hosting_kw"]))
-             + machines * a["rack_units"] * fractions.Fraction(str(a["hosting_unit"])))
+             + kw * fractions.Fraction(str(a["hosting_kw"]))
+             + machines * rack * fractions.Fraction(str(a["hosting_unit"])))
     result["hosting"] = cents(month * 12 * life) if "hosting" in parts and rack else 0
     result["support"] = cents(net * share("support", "support") * life)
     exempt = unit >= a["overhead_threshold"]
@@ -324,7 +333,8 @@ def settings_of(methods):
 
 def pytorch_times(folder, settings="optimal"):
     """(model, gpu, gpus) to the days of the steps and whether these were measured with
-    PyTorch, which goes before reported; of several the shortest.  [qm-selection.h], [data] Results files"""
+    PyTorch, which goes before reported; of several the shortest.  [qm-selection.h],
+    [data] Results files"""
     known = {}
 
     def add(key, rank, days):

@@ -19,14 +19,14 @@ TODAY = datetime.date(2026, 11, 28)
 NOON = str(int(datetime.datetime(2026, 11, 28, 12,
                                  tzinfo=datetime.timezone.utc).timestamp()))
 # Watched for memory errors each takes ten times as long.
-QUESTIONS = int(os.environ.get("QM_ORACLE_QUESTIONS", 24)) // (
+QUESTIONS = int(os.environ.get("QM_ORACLE_QUESTIONS", 16)) // (
     3 if harness.READY else 1)
 SEED = int(os.environ.get("QM_ORACLE_SEED", 25))
 LEVELS = {"optimal": "tuned", "eager": "eager", "naive": "naive"}
 PARTS = {"discount", "shipping", "tax", "overhead", "electricity", "hosting",
          "support", "residual"}
 ASSUMED = {"utilization": (100, 60, 33.3), "discount": (0, 5), "shipping": (0, 250.5),
-           "tax": (0, 19, 8.25), "overhead": (0, 55.5), "residual": (0, 10),
+           "tax": (0, 19, 8.25, None), "overhead": (0, 55.5), "residual": (0, 10),
            "kwh": (.12, .31), "pue": (1.5, 1, 1.234), "idle": (10, 0),
            "rest": (50, 30), "hosting_machine": (0, 20), "hosting_kw": (0, 123.45),
            "hosting_unit": (150, 0), "rack_units": (4, 2), "support": (15, 0)}
@@ -51,8 +51,8 @@ class Question:
         self.factor = draw.choice([1.1, 1.1, 1, 1.25, 3])
         self.slack = draw.choice([5, 5, 0, 20, 100])
         self.currency = draw.choice(["USD", "USD", "EUR", "GBP", "JPY", "CHF"])
-        self.tax = draw.choice([0, 19, 8.25, 20])
-        self.gross = self.tax > 0 and draw.random() < .5
+        self.tax = draw.choice([None, 0, 19, 8.25, 20])
+        self.gross = self.tax is not None and draw.random() < .5
         self.kinds = draw.choice(["all", "all", "desktop", "server"])
         self.room = draw.choice(list(oracle.ROOMS) + ["5000"])
         self.any_price = draw.random() < .2
@@ -63,7 +63,7 @@ class Question:
                                      for key, values in ASSUMED.items()})
         self.total = self.own is not None and draw.random() < .5
         if self.total:  # Which contains the tax.
-            self.tax, self.gross = 0, False
+            self.tax, self.gross = None, False
         self.use = some(.2, lambda: (draw.choice(["a6000", "rtx4090"]),
                                      draw.choice([1, 2, 4]),
                                      draw.choice([0, 0.55]), draw.choice([0, 24])))
@@ -79,7 +79,7 @@ class Question:
                       "--at-once", self.at_once]
         else:
             words += ["--model", self.model]
-        for option, value in (("--budget", self.budget), ("--tax", self.tax or None),
+        for option, value in (("--budget", self.budget), ("--tax", self.tax),
                               ("--deadline", self.deadline),
                               ("--machine-least", self.least)):
             if value is not None:
@@ -94,7 +94,8 @@ class Question:
                       + "/%g" % hours * (hours > 0)]
         if self.own:
             words += ["--ownership", "all," + ",".join(
-                "%s=%s" % one for one in self.own.items())]
+                "%s=%s" % one for one in self.own.items()
+                if one[1] is not None)]
         if self.total:
             words += ["--costs", "total"]
         return list(map(str, words))
@@ -143,8 +144,6 @@ class Answered:
             days = [one["days"], one["days_low"], one["days_high"]]
             return days if days[0] >= floor else [floor, None, None]
         slow = told["half_lanes"] or told
-        if slow["days"] < told["days"]:
-            slow = told
         return times(told), times(slow), told["host_bytes"] / 2 ** 30
 
     def candidate(self, gpu, gpus):
@@ -185,13 +184,31 @@ class Answered:
             return None
         # What one machine costs is in cents.
         return dict(one, machines=machines, days=whole, longest=longest,
-                    machine_days=work, price=round(one["price"], 2) * machines,
+                    runs=days, machine_days=work,
+                    price=round(one["price"], 2) * machines,
                     low=one["low"] * machines, high=one["high"] * machines,
                     wall=one["wall"] * machines)
 
 
+FORECASTS = {}
+
+
+def forecasts_of(test, model, level):
+    """What qm-bench predicts of every GPU."""
+    if (model, level) not in FORECASTS:
+        bench = harness.BENCH or os.path.join(
+            os.path.dirname(harness.PROGRAM), "qm-bench")
+        done = subprocess.run(
+            [bench, "predict", "--model", model, "--gpu", "all", "--gpus",
+             "1,2,4,8", "--level", level, "--json"], check=False,
+            env=test.environment(), stdout=subprocess.PIPE, timeout=400)
+        lines = map(json.loads, done.stdout.splitlines())
+        FORECASTS[model, level] = {
+            (line["gpu_id"], line["gpus"]): line for line in lines}
+    return FORECASTS[model, level]
+
+
 class OracleTest(harness.CommandLineTest):
-    forecasts = {}
     facts = None
 
     def setUp(self):
@@ -208,20 +225,6 @@ class OracleTest(harness.CommandLineTest):
     def environment(self, **changes):
         return super().environment(SOURCE_DATE_EPOCH=NOON, **changes)
 
-    def forecast(self, model, level):
-        """What qm-bench predicts of every GPU."""
-        if (model, level) not in self.forecasts:
-            bench = harness.BENCH or os.path.join(
-                os.path.dirname(harness.PROGRAM), "qm-bench")
-            done = subprocess.run(
-                [bench, "predict", "--model", model, "--gpu", "all", "--gpus",
-                 "1,2,4,8", "--level", level, "--json"], check=False,
-                env=self.environment(), stdout=subprocess.PIPE, timeout=400)
-            lines = map(json.loads, done.stdout.splitlines())
-            self.forecasts[model, level] = {
-                (line["gpu_id"], line["gpus"]): line for line in lines}
-        return self.forecasts[model, level]
-
     def ask_both(self, question):
         self.question = question
         self.answer = self.ask(*question.arguments(), expect=None)
@@ -230,7 +233,7 @@ class OracleTest(harness.CommandLineTest):
                      if not one["superseded"] and not one["use"]}
         self.oracle = Answered(
             self.facts, question, self.times[question.settings],
-            {model: self.forecast(model, LEVELS[question.settings])
+            {model: forecasts_of(self, model, LEVELS[question.settings])
              for model in question.all_runs()})
 
     def near(self, told, expected, what, within=.0101):
@@ -257,11 +260,27 @@ class OracleTest(harness.CommandLineTest):
                 cent = .0101 * one["machines"]
                 self.near(told["cost_low_usd"], one["low"], ("low", place), cent)
                 self.near(told["cost_high_usd"], one["high"], ("high", place), cent)
+            self.compare_runs(told, one, place)
             self.assertEqual((told["machine"], told["weak_price"]),
                              (one["machine"], one["weak"]), place)
         for place, told in self.told.items():
             if place not in self.oracle.candidates and told["days"] is not None:
                 self.assertIsNone(told["price_usd"], place)
+
+    def compare_runs(self, told, one, place):
+        """What a run of each model takes there, and how much of the year is
+        trained.  [qm-advice.h]"""
+        if not self.question.runs:
+            self.assertIsNone(told["runs"])
+            return
+        self.assertEqual([(run["model"], run["runs_per_year"])
+                          for run in told["runs"]],
+                         list(self.question.runs.items()))
+        for run in told["runs"]:
+            self.near(run["days"], one["runs"][run["model"]],
+                      ("run", place, run["model"]), 2e-5)
+        self.near(told["busy"], one["machine_days"] / one["machines"] / oracle.YEAR,
+                  ("busy", place), 2e-6)
 
     def cost_of(self, one):
         if not self.question.total:
@@ -269,18 +288,28 @@ class OracleTest(harness.CommandLineTest):
         return self.own(one)["total"]
 
     def own(self, one):
+        gpu = self.facts.gpus[one["gpu"]]
+        platform = self.facts.platforms[one["machine"]]
+        assumed = dict(self.question.own)
+        if assumed["tax"] is None:  # That of the money.
+            assumed["tax"] = self.question.tax or 0
+        load = oracle.full_load(
+            one["gpus"], oracle.number(gpu["tdp_w"]), oracle.Carrier.watts(
+                platform, gpu, one["gpus"]) / oracle.EFFICIENCY, assumed["rest"])
+        units = oracle.number(platform["rack_units"])
+        if math.isnan(units) or assumed["rack_units"] != 4:
+            units = assumed["rack_units"]
         return oracle.own(
-            PARTS, one["price_usd"], one["machines"], one["gpus"],
-            self.facts.gpus[one["gpu"]]["tdp_w"],
-            self.facts.platforms[one["machine"]]["form"] == "rack",
-            self.question.life, **EVERY, **self.question.own)
+            PARTS, one["price_usd"], one["machines"], load,
+            int(units) if platform["form"] == "rack" else 0, self.question.life,
+            **EVERY, **assumed)
 
     def compare_costs(self):
         """What follows from prices and times: costs, shares, the user's money."""
         question = self.question
         rate = float(self.facts.rates[question.currency]
                      / self.facts.rates["USD"]) if question.currency != "USD" else 1
-        tax = 1 + question.tax / 100
+        tax = 1 + (question.tax or 0) / 100
         self.per_usd = rate * (tax if question.gross else 1)
         for place in self.oracle.candidates:
             told = self.told[place]
@@ -292,7 +321,8 @@ class OracleTest(harness.CommandLineTest):
             self.near(told["cost"]["net"], cost * rate, ("net", place),
                       .011 + .021 * rate)
             self.near(told["cost"]["gross"], cost * rate * tax
-                      if question.tax else None, ("gross", place), .011 + .025 * rate)
+                      if question.tax is not None else None, ("gross", place),
+                      .011 + .025 * rate)
         if question.budget is not None:
             self.near(self.answer["question"]["budget_usd"],
                       question.budget / self.per_usd, "budget")
@@ -405,7 +435,7 @@ class OracleTest(harness.CommandLineTest):
                 self.compare_rest()
         # None of it may have been looked at no time.
         for what in ("price_usd", "low", "experiment", "gross", "own", "rent",
-                     "found"):
+                     "run", "busy", "found"):
             self.assertGreater(self.compared[what], 0, what)
 
     def test_whole_instances(self):

@@ -208,10 +208,15 @@ class NumbersTest(harness.CommandLineTest):
         assumed = {one["key"]: "%s: %s %s" % (one["name"],
                                               "%g" % one["value"], one["unit"]
                                               or "")
-                   for one in self.answer["ownership"]["assumptions"]}
+                   for one in self.answer["ownership"]["assumptions"]
+                   if one["counts"]}
+        self.assertNotIn("rest", assumed)  # What is stated goes before it.
         self.expect("Assumed: " + "; ".join(
             assumed[key].strip() for key in
-            ("utilization", "kwh", "pue", "idle", "rest")) + ".")
+            ("utilization", "kwh", "pue", "idle")) + ".")
+        self.expect("A machine draws %.1f kW at full load, by what the catalog "
+                    "states of it."
+                    % (self.answer["ownership"]["machine_watts"] / 1000))
 
     def expect_sensitivity(self):
         price, work = self.best["price_usd"], self.best["machine_days"]

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The settings that are found for a place are the best there are: nothing that
- * fits is more than half a percent faster, of all ways of the search and all
- * micro-batches, which are tried here one by one; but dividing has to be worth
- * it by 1 %, and offloading, or dividing in other software, by 1.9.  Other
- * software does not offload as FSDP.
+ * fits is faster, of all ways of the search and all micro-batches, which are
+ * tried here one by one.  Other software does not offload as FSDP.
  */
 
 #include "data/architecture.h"
@@ -20,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH  1.005
 #define N_SIZES 10
 
 static QmCatalog *catalog;
@@ -210,15 +207,6 @@ step_of (All *all,
   return prediction.step;
 }
 
-/* The seconds of a way as they are compared. */
-static double
-cost_of (bool own, bool offload, QmSharding sharding, double step)
-{
-  double dividing = own ? 0.99 : 0.981;
-
-  return step / (offload ? 0.981 : sharding != QM_SHARDING_NONE ? dividing : 1);
-}
-
 static double
 best_of (All *all, const QmSpeeds *speeds, uint64_t bytes, size_t target)
 {
@@ -230,9 +218,7 @@ best_of (All *all, const QmSpeeds *speeds, uint64_t bytes, size_t target)
     for (int j = 0; takes (all, i, speeds->gpus) && j < N_SIZES
                     && INT64_C (1) << j <= share;
          j++)
-      best = fmin (best, cost_of (all->options.level->own, all->ways[i].offload,
-                                  all->ways[i].sharding,
-                                  step_of (all, speeds, bytes, target, i, j)));
+      best = fmin (best, step_of (all, speeds, bytes, target, i, j));
   return best;
 }
 
@@ -243,7 +229,7 @@ check_place (All *all, QmPlaces *places, const QmGpu *gpu, int n)
   uint64_t bytes = (uint64_t) floor (gpu->memory_gib * 0.98 * 0x1p30);
   const QmLevel *level = all->options.level;
   size_t target = 0;
-  double best, cost;
+  double best, step;
   QmPlaceFound found;
   QmSpeeds speeds;
   QmStatus status = qm_places_find (places, gpu, n, QM_INTERCONNECT_OF_GPU,
@@ -274,16 +260,15 @@ check_place (All *all, QmPlaces *places, const QmGpu *gpu, int n)
   CHECK (found.fits == (best < INFINITY));
   if (!found.fits)
     return false;
-  cost = cost_of (level->own, found.options.offload, found.options.sharding,
-                  found.prediction.step);
-  if (cost > best * ENOUGH)
+  step = found.prediction.step;
+  if (step > best * 1.000001)
     fprintf (stderr, "%d x %s takes %.4f of the best, micro-batch %lld, %s\n",
-             n, gpu->id, cost / best, (long long) found.options.micro_batch,
+             n, gpu->id, step / best, (long long) found.options.micro_batch,
              qm_sharding_name (found.options.sharding));
-  CHECK (cost <= best * ENOUGH);
+  CHECK (step <= best * 1.000001);
   /* Nothing is told that is not so. */
   CHECK (found.memory.total <= bytes);
-  CHECK (cost >= best * 0.999999);
+  CHECK (step >= best * 0.999999);
   return true;
 }
 

@@ -103,6 +103,63 @@ test_once (void)
   g_assert_cmpint (compute (&settings, &owned).tax, ==, DOLLARS (100));
 }
 
+/* What is stated of a machine goes before what is assumed of all, and what the
+ * user set before both. */
+static void
+test_stated (void)
+{
+  QmOwnershipSettings settings = everything ();
+  QmOwnershipSettings usual = qm_ownership_settings_default ();
+  QmOwned owned = server (DOLLARS (100000));
+  QmOwnershipBasis basis;
+  QmOwnership sum;
+  g_autofree char *power = NULL;
+  g_autofree char *units = NULL;
+  g_autoptr (GPtrArray) list = NULL;
+
+  owned.wall_watts = 10000;
+  owned.rack_units = 8;
+  settings.rest_ppm = usual.rest_ppm;
+  sum = compute (&settings, &owned);
+  /* 10 kW x (0.75 + 0.25 x 0.2) x 1.5 x 730 h x 0.2 = 1752 a month; hosting 100
+   * + 8 x 50 + 10 kW x 20 = 700. */
+  g_assert_cmpint (sum.electricity, ==, DOLLARS (105120));
+  g_assert_cmpint (sum.hosting, ==, DOLLARS (42000));
+  g_assert_cmpfloat_with_epsilon (sum.kwh, 525600, 1e-6);
+  g_assert_cmpint (qm_ownership_rack_units (&settings, &owned, &basis), ==, 8);
+  g_assert_cmpint (basis, ==, QM_BASIS_STATED);
+  power = qm_ownership_power_text (&settings, &owned);
+  units = qm_ownership_units_text (&settings, &owned);
+  g_assert_nonnull (strstr (power, "10\u00a0kW"));
+  g_assert_nonnull (strstr (power, "catalog"));
+  g_assert_nonnull (strstr (units, "8 rack units, as the catalog"));
+  list = qm_ownership_assumptions_of (&settings, &owned);
+  for (guint i = 0; i < list->len; i++)
+    {
+      const QmAssumption *one = g_ptr_array_index (list, i);
+
+      g_assert_cmpint (one->counts, ==,
+                       strcmp (one->key, "rest") != 0
+                           && strcmp (one->key, "rack_units") != 0);
+    }
+
+  settings.rest_ppm = 250000;
+  settings.rack_units = 6;
+  sum = compute (&settings, &owned);
+  g_assert_cmpint (sum.electricity, ==, DOLLARS (52560));
+  g_assert_cmpint (sum.hosting, ==, DOLLARS (30000));
+  g_assert_cmpfloat (qm_ownership_machine_watts (&settings, &owned, &basis), ==,
+                     5000);
+  g_assert_cmpint (basis, ==, QM_BASIS_OWN);
+
+  owned = server (DOLLARS (100000));
+  g_assert_cmpfloat (qm_ownership_machine_watts (&usual, &owned, &basis), ==,
+                     6000);
+  g_assert_cmpint (basis, ==, QM_BASIS_ASSUMED);
+  g_assert_cmpint (qm_ownership_rack_units (&usual, &owned, &basis), ==, 4);
+  g_assert_cmpint (basis, ==, QM_BASIS_ASSUMED);
+}
+
 /* Each part alone changes the total by its own line, and nothing else. */
 static void
 test_switches (void)
@@ -573,6 +630,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ownership/refusals", test_refusals);
   g_test_add_func ("/ownership/rent", test_rent);
   g_test_add_func ("/ownership/once", test_once);
+  g_test_add_func ("/ownership/stated", test_stated);
   g_test_add_func ("/ownership/instances", test_instances);
   g_test_add_func ("/ownership/published-figures", test_published_figures);
   g_test_add_func ("/ownership/keys", test_keys);

@@ -86,6 +86,7 @@ static const struct
 };
 
 static void refresh_ownership (QmOwnershipWindow *self);
+static void sync_inputs (QmOwnershipWindow *self);
 
 /* --- What is asked about -------------------------------------------------- */
 
@@ -166,6 +167,28 @@ show_sums (QmOwnershipWindow *self,
       gtk_widget_set_visible (GTK_WIDGET (self->amounts[i]),
                               (self->settings.parts & part_rows[i].part) != 0);
     }
+}
+
+static void
+set_basis (QmOwnershipWindow *self, QmOwnershipParts part, char *text)
+{
+  for (guint i = 0; i < N_PARTS; i++)
+    if (part_rows[i].part == part)
+      adw_expander_row_set_subtitle (self->expanders[i],
+                                     text != NULL ? text : "");
+  g_free (text);
+}
+
+/* What amounts of a machine rest on, and whether they contain tax. */
+static void
+show_basis (QmOwnershipWindow *self, const QmOwned *owned)
+{
+  set_basis (self, QM_OWNERSHIP_TAX,
+             qm_ownership_tax_text (&self->settings, owned));
+  set_basis (self, QM_OWNERSHIP_ELECTRICITY,
+             qm_ownership_power_text (&self->settings, owned));
+  set_basis (self, QM_OWNERSHIP_HOSTING,
+             qm_ownership_units_text (&self->settings, owned));
 }
 
 /* (transfer full) */
@@ -331,6 +354,7 @@ refresh_ownership (QmOwnershipWindow *self)
     {
       show_ownership_problem (self, NULL);
       show_sums (self, candidate, &sum);
+      show_basis (self, &owned);
       show_rent (self, &owned);
     }
   self->updating = FALSE;
@@ -349,6 +373,20 @@ value_changed_cb (QmOwnershipWindow *self, GtkSpinButton *spin)
   refresh_ownership (self);
 }
 
+/* Tax that is switched on is that of the question's money, where none is set.
+ */
+static void
+take_money_tax (QmOwnershipWindow *self)
+{
+  double tax;
+
+  if (self->settings.tax_ppm != 0)
+    return;
+  g_object_get (self->advisor, "tax", &tax, NULL);
+  set_value (self, "tax", tax);
+  sync_inputs (self);
+}
+
 static void
 enabled_changed_cb (QmOwnershipWindow *self,
                     GParamSpec *pspec,
@@ -362,6 +400,8 @@ enabled_changed_cb (QmOwnershipWindow *self,
         self->settings.parts &= (QmOwnershipParts) ~part_rows[i].part;
         if (adw_expander_row_get_enable_expansion (row))
           self->settings.parts |= part_rows[i].part;
+        if ((self->settings.parts & part_rows[i].part) == QM_OWNERSHIP_TAX)
+          take_money_tax (self);
       }
   qm_advisor_set_ownership (self->advisor, &self->settings);
   refresh_ownership (self);
