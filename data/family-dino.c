@@ -12,7 +12,9 @@
  * the crops 10 to 50 % are hidden, here of one of the two so many.  Not there,
  * by name: gains of prototypes, which are 1 as in DINO; schedules of
  * temperature, decay and weight decay; the Gram anchoring of DINOv3.  Shares
- * and nearest neighbours are those of each micro-batch of a rank.
+ * and nearest neighbours are those of each micro-batch of a rank.  What
+ * drop_path_rate leaves out of a branch of the student is not computed there,
+ * as it is of models that learn from labels.
  *
  * DINOv2 is as Transformers 4 and 5 have it, but for dropout of hidden states,
  * which is behind attention, too, in 4 and not in 5: any is refused.  Of DINOv3
@@ -293,9 +295,10 @@ qm_dino_hidden (const QmDinoConfig *config, int64_t size)
   return hidden < 1 ? 1 : hidden < all ? hidden : all - 1;
 }
 
-/* Of a crop, up to its class token. */
+/* Of a crop, up to its class token; `share`: of all samples, those that go
+ * through a branch. */
 static double
-count_backbone (const QmDinoConfig *config, int64_t size)
+count_backbone (const QmDinoConfig *config, int64_t size, double share)
 {
   double hidden = (double) config->hidden_size;
   double n = (double) patches (config, size);
@@ -309,7 +312,7 @@ count_backbone (const QmDinoConfig *config, int64_t size)
   return qm_count_product (
              n, (double) qm_count_patch (config->channels, config->patch_size),
              hidden)
-         + (double) config->layers * layer;
+         + share * (double) config->layers * layer;
 }
 
 /* Of a token. */
@@ -327,19 +330,19 @@ count_head (const QmDinoConfig *config, int64_t bottleneck, int64_t prototypes)
 
 /* Of a crop, and its class token. */
 static double
-count_crop (const QmDinoConfig *config, int64_t size)
+count_crop (const QmDinoConfig *config, int64_t size, double share)
 {
-  return count_backbone (config, size)
+  return count_backbone (config, size, share)
          + count_head (config, config->head_bottleneck, config->prototypes);
 }
 
 static double
-count_global (const QmDinoConfig *config, int64_t size)
+count_global (const QmDinoConfig *config, int64_t size, double share)
 {
   double patches =
       config->patch_prototypes > 0 ? (double) qm_dino_hidden (config, size) : 0;
 
-  return QM_DINO_GLOBAL_CROPS * count_crop (config, size)
+  return QM_DINO_GLOBAL_CROPS * count_crop (config, size, share)
          + (patches > 0 ? patches
                               * count_head (config, config->patch_bottleneck,
                                             config->patch_prototypes)
@@ -349,11 +352,13 @@ count_global (const QmDinoConfig *config, int64_t size)
 static double
 count_flops (const QmDinoConfig *config, int64_t size, double inputs)
 {
+  double share = 1 - config->drop_path_rate;
+
   if (config->prototypes > 0)
-    return 2 * count_global (config, size)
+    return count_global (config, size, 1) + count_global (config, size, share)
            + (double) config->local_crops
-                 * count_crop (config, config->local_size);
-  return count_backbone (config, size)
+                 * count_crop (config, config->local_size, share);
+  return count_backbone (config, size, 1)
          + qm_count_product (1, inputs, (double) config->classes);
 }
 
@@ -361,7 +366,7 @@ static double
 flops_of_teacher (const QmModelConfig *model, const QmRecipe *recipe)
 {
   return model->dino.prototypes > 0
-             ? count_global (&model->dino, recipe->image_size)
+             ? count_global (&model->dino, recipe->image_size, 1)
              : 0;
 }
 

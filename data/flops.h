@@ -69,7 +69,9 @@
  *                        one: 2 V_g + l V_l + (2 + l) H of   through a head of
  *                        the student, 2 V_g + 2 H of the     sizes d, b and K
  *                        teacher, H = 2 (hd + (n - 2) d^2    prototypes, of n
- *                        + db + bK)                          layers
+ *                        + db + bK); layers of the student   layers
+ *                        are of the share of samples that
+ *                        stochastic depth leaves
  *   convnext             2 q_1 (c P^2) w_1                  Liu et al. 2022, 2
  *                        + sum over stages j > 1 of 2 q_j (4 w_(j-1)) w_j
  *                        + sum over stages j of

@@ -180,6 +180,14 @@ add_recipe (uint64_t *hash, const QmRecipe *recipe)
   add_whole (hash, (int64_t) recipe->muon_scale);
 }
 
+static bool
+drops_samples (const QmModelConfig *config)
+{
+  const QmField *field = qm_family_field (config->family, "drop_path_rate");
+
+  return field != NULL && *(const double *) qm_field_at (config, field) > 0;
+}
+
 void
 qm_model_key (const QmModelConfig *config,
               const QmRecipe *recipe,
@@ -189,5 +197,9 @@ qm_model_key (const QmModelConfig *config,
 
   add_config (&hash, config);
   add_recipe (&hash, recipe);
+  /* In results with older keys students computed the branches of all samples.
+   */
+  if (qm_model_has_teacher (config) && drops_samples (config))
+    add_byte (&hash, 's');
   snprintf (key, QM_MODEL_KEY_BYTES, "%016llx", (unsigned long long) hash);
 }

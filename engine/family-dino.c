@@ -15,7 +15,80 @@ typedef struct Layer
   const QmDinoConfig *config;
   bool newer; /* DINOv3, whose names within layers did not change */
   char prefix[64], alias[72];
+  int64_t all, some;      /* samples, and how many of them go through a branch;
+                             0: all */
+  QmValueId kept, places; /* which, of every branch, as QM_OP_MASK_PATCHES has
+                             it */
+  int64_t branch;         /* the number of the one that is built */
 } Layer;
+
+/* Who trains with a teacher takes branches of layers in training of a random
+ * part of the samples alone, and adds what comes out times the inverse of the
+ * part (facebookresearch/dinov2, dinov2/layers/block.py,
+ * drop_add_residual_stochastic_depth_list; the same in facebookresearch/dinov3,
+ * dinov3/layers/block.py): crops of a size are one list of samples, and each
+ * branch has a part of its own.  Others, as timm, compute all and multiply. */
+static void
+choose_samples (QmBuilder *builder, Layer *layer)
+{
+  const QmDinoConfig *config = layer->config;
+  QmGraph *graph = builder->graph;
+  int64_t branches = 2 * config->layers, all = builder->batch;
+  int64_t some = (int64_t) ((double) all * (1 - config->drop_path_rate));
+  QmNode *node;
+
+  some = some > 1 ? some : 1;
+  if (!builder->options->dropout || config->prototypes == 0
+      || config->drop_path_rate <= 0 || some >= all)
+    return;
+  layer->all = all;
+  layer->some = some;
+  layer->kept =
+      qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
+                      (int64_t[]){ branches, some }, "samples of branches");
+  layer->places =
+      qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
+                      (int64_t[]){ branches, all }, "places of samples");
+  node = qm_graph_append (graph, QM_OP_MASK_PATCHES);
+  node->attributes.site = qm_graph_site (graph);
+  node->inputs[1] = graph->rng;
+  node->outputs[0] = layer->kept;
+  node->outputs[1] = layer->places;
+}
+
+/* What of `n` indices a branch has that belongs to the layer's. */
+static QmValueId
+of_branch (QmBuilder *builder, const Layer *layer, QmValueId value, int64_t n)
+{
+  return qm_graph_view (builder->graph, value, 2, (int64_t[]){ 1, n },
+                        (int64_t[]){ n, 1 }, layer->branch * n);
+}
+
+/* The samples of x that go through the next branch. */
+static QmValueId
+begin_branch (QmBuilder *builder, Layer *layer, QmValueId x)
+{
+  QmGraph *graph = builder->graph;
+  int64_t hidden = layer->config->hidden_size, rows = builder->length;
+  QmValueId y;
+  QmNode *node;
+
+  if (layer->some == 0 || graph->status != QM_OK)
+    return x;
+  y = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->residual, 2,
+                      (int64_t[]){ layer->some * rows, hidden },
+                      "samples of a branch");
+  node = qm_graph_append (graph, QM_OP_PICK_ROWS);
+  node->attributes.count = 1;
+  node->inputs[0] =
+      qm_graph_reshape (graph, x, 2, (int64_t[]){ layer->all, rows * hidden });
+  node->inputs[1] = of_branch (builder, layer, layer->kept, layer->some);
+  node->inputs[2] = of_branch (builder, layer, layer->places, layer->all);
+  node->outputs[0] =
+      qm_graph_reshape (graph, y, 2, (int64_t[]){ layer->some, rows * hidden });
+  builder->batch = layer->some;
+  return y;
+}
 
 static QmAffine
 linear_weights (QmBuilder *builder,
@@ -51,7 +124,7 @@ dino_norm (QmBuilder *builder,
 /* Layer scale and stochastic depth of a branch, and the sum. */
 static QmValueId
 add_scaled (QmBuilder *builder,
-            const Layer *layer,
+            Layer *layer,
             QmValueId x,
             QmValueId branch,
             const char *name)
@@ -68,14 +141,25 @@ add_scaled (QmBuilder *builder,
                               &config->hidden_size, text);
   qm_build_begin (builder, QM_INITIAL_CONSTANT, config->layer_scale_init);
   qm_build_alias (builder, 1, layer->alias, name);
-  y = qm_graph_like (graph, branch, QM_ROLE_TEMPORARY, type, "scaled");
+  y = qm_graph_like (graph, layer->some > 0 ? x : branch, QM_ROLE_TEMPORARY,
+                     type, "scaled");
   node = qm_graph_append (graph, QM_OP_LAYER_SCALE);
-  node->attributes.height = 1;
-  node->attributes.width = builder->length;
   node->inputs[0] = branch;
   node->inputs[1] = gamma;
   node->outputs[0] = y;
-  if (builder->options->dropout && qm_dropout_is_on (config->drop_path_rate))
+  if (layer->some > 0)
+    {
+      node->attributes.scale = (double) layer->all / (double) layer->some;
+      node->inputs[4] = of_branch (builder, layer, layer->places, layer->all);
+      node->inputs[5] = of_branch (builder, layer, layer->kept, layer->some);
+      builder->batch = layer->all;
+      layer->branch++;
+      return qm_build_residual (builder, x, y);
+    }
+  node->attributes.height = 1;
+  node->attributes.width = builder->length;
+  if (builder->options->dropout && config->prototypes == 0
+      && qm_dropout_is_on (config->drop_path_rate))
     {
       node->attributes.dropout = config->drop_path_rate;
       node->attributes.site = qm_graph_site (graph);
@@ -438,6 +522,7 @@ build_layers (QmBuilder *builder,
 {
   Layer layer = { .config = config, .newer = newer };
 
+  choose_samples (builder, &layer);
   for (int64_t i = 0; i < config->layers && builder->graph->status == QM_OK;
        i++)
     {
@@ -448,10 +533,12 @@ build_layers (QmBuilder *builder,
       snprintf (layer.alias, sizeof layer.alias, "%s%s", newer ? "model." : "",
                 layer.prefix);
       qm_graph_begin_block (builder->graph);
+      y = begin_branch (builder, &layer, x);
       y = dino_attention (builder, &layer,
-                          dino_norm (builder, &layer, x, "norm1"), table);
+                          dino_norm (builder, &layer, y, "norm1"), table);
       x = add_scaled (builder, &layer, x, y, "layer_scale1");
-      y = dino_mlp (builder, &layer, dino_norm (builder, &layer, x, "norm2"));
+      y = begin_branch (builder, &layer, x);
+      y = dino_mlp (builder, &layer, dino_norm (builder, &layer, y, "norm2"));
       x = add_scaled (builder, &layer, x, y, "layer_scale2");
       qm_graph_end_block (builder->graph, x);
     }

@@ -538,7 +538,8 @@ layer_scale_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[0];
   backward->inputs[2] = node->inputs[1];
-  backward->inputs[3] = node->inputs[3];
+  for (int i = 3; i < 6; i++)
+    backward->inputs[i] = node->inputs[i];
   backward->outputs[0] = dx;
   backward->outputs[1] = dgamma;
 }

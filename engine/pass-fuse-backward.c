@@ -208,6 +208,64 @@ fuse_rounding (const QmUses *uses, QmGraph *graph, QmNode *copy)
   qm_node_remove (copy);
 }
 
+/* Which samples a call of QM_OP_PICK_ROWS_BACKWARD puts somewhere, where it is
+ * the gradient of one that picks whole samples; QM_NO_VALUE. */
+static QmValueId
+samples_of (const QmGraph *graph, const QmNode *back)
+{
+  if (back->attributes.count != 1 || back->attributes.first != 0
+      || qm_graph_tensor (graph, back->inputs[1])->shape[0] != 1)
+    return QM_NO_VALUE;
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    if (graph->nodes[i].op == QM_OP_PICK_ROWS
+        && graph->nodes[i].inputs[2] == back->inputs[1])
+      return graph->nodes[i].inputs[1];
+  return QM_NO_VALUE;
+}
+
+/* What the gradient of a branch is for the samples that went through it alone
+ * is added to them alone. */
+static void
+fuse_samples (const QmUses *uses, QmGraph *graph, QmNode *add)
+{
+  if (add->op != QM_OP_ADD || add->outputs[1] != QM_NO_VALUE)
+    return;
+  for (int i = 0; i < 2; i++)
+    {
+      const QmTensor *y = qm_graph_tensor (graph, add->outputs[0]);
+      QmNode *back = qm_uses_maker (uses, graph, add->inputs[i],
+                                    QM_OP_PICK_ROWS_BACKWARD, true);
+      QmValueId kept = back != NULL ? samples_of (graph, back) : QM_NO_VALUE;
+      QmNode fused;
+      int64_t all;
+
+      if (kept == QM_NO_VALUE || y->rank != 2)
+        continue;
+      all = qm_graph_tensor (graph, back->inputs[1])->shape[1];
+      if (y->shape[0] % all != 0
+          || y->shape[0] / all * y->shape[1]
+                 != qm_graph_tensor (graph, back->inputs[0])->shape[1])
+        continue;
+      fused = *back;
+      fused.op = QM_OP_LAYER_SCALE;
+      fused.attributes.count = 0;
+      fused.attributes.scale = 1;
+      fused.inputs[4] = back->inputs[1];
+      fused.inputs[5] = kept;
+      fused.inputs[1] = QM_NO_VALUE;
+      fused.inputs[2] = add->inputs[1 - i];
+      fused.outputs[0] = add->outputs[0];
+      fused.inputs[0] = qm_graph_reshape (
+          graph, back->inputs[0], 2,
+          (int64_t[]){ y->shape[0] / all
+                           * qm_graph_tensor (graph, kept)->shape[1],
+                       y->shape[1] });
+      qm_node_remove (back);
+      *add = fused;
+      return;
+    }
+}
+
 QmStatus
 qm_pass_fuse_backward (QmGraph *graph, QmError *error)
 {
@@ -215,6 +273,8 @@ qm_pass_fuse_backward (QmGraph *graph, QmError *error)
 
   fuse_bias (graph);
   status = qm_uses_each (graph, fuse_activation, error);
+  if (status == QM_OK)
+    status = qm_uses_each (graph, fuse_samples, error);
   if (status == QM_OK)
     status = qm_uses_each (graph, fuse_sum, error);
   if (status == QM_OK)

@@ -256,7 +256,7 @@ match_scaled_sum (const QmUses *uses,
       qm_uses_maker (uses, graph, norm->inputs[0], QM_OP_LAYER_SCALE, false);
 
   if (scale == NULL || scale->inputs[1] == QM_NO_VALUE
-      || scale->inputs[2] == QM_NO_VALUE
+      || scale->inputs[2] == QM_NO_VALUE || scale->inputs[4] != QM_NO_VALUE
       || (uses->readers[qm_graph_owner (graph, norm->inputs[0])] == 1
           && graph->values[norm->outputs[0]].block > 0)
       || !qm_graph_same_view (graph, scale->outputs[0], norm->inputs[0]))

@@ -27,8 +27,7 @@ typedef enum QmOp
   QM_OP_COPY,
 
   /* y = a + b, and the same in another type where there is y2. Dense.
-   * in: 0 a, 1 b
-   * out: 0 y, 1 [y2] */
+   * in: 0 a, 1 b; out: 0 y, 1 [y2] */
   QM_OP_ADD,
 
   /* sum[c] += scale x sum over r of x[r, c], in an order that does not
@@ -42,8 +41,7 @@ typedef enum QmOp
   QM_OP_ACTIVATION,
 
   /* dx = dy activation'(x). Dense.
-   * in: 0 dy, 1 x
-   * out: 0 dx */
+   * in: 0 dy, 1 x; out: 0 dx */
   QM_OP_ACTIVATION_BACKWARD,
 
   /* y = activation(gate) x up: half of a feed-forward layer with gates (Shazeer
@@ -60,8 +58,7 @@ typedef enum QmOp
   /* y = x / (1 - dropout) where kept, else 0. Dense. Positions are counted
    * by rows of the whole tensor, or, with `tiled`, as in attention: x is
    * then [B, H, S, S]. The gradient is the same operator on dy.
-   * in: 0 x, 1 rng
-   * out: 0 y */
+   * in: 0 x, 1 rng; out: 0 y */
   QM_OP_DROPOUT,
 
   /* y = activation(x w' + bias). `pre`, where present, receives the
@@ -133,13 +130,11 @@ typedef enum QmOp
   /* p = softmax over the last dimension; with `causal`, of the elements j
    * <= i, with `window` of those with |i - j| < window, all others being 0,
    * where Q is S.  Dense.
-   * in: 0 x [B, H, Q, S]
-   * out: 0 p */
+   * in: 0 x [B, H, Q, S]; out: 0 p */
   QM_OP_SOFTMAX,
 
   /* dx = p (dp - sum over the row of p dp). Dense.
-   * in: 0 dp, 1 p
-   * out: 0 dx */
+   * in: 0 dp, 1 p; out: 0 dx */
   QM_OP_SOFTMAX_BACKWARD,
 
   /* y[b, h] = x[b, h / (H / G)]: heads of keys or values for all the heads of
@@ -148,8 +143,7 @@ typedef enum QmOp
   QM_OP_REPEAT_HEADS,
 
   /* dx[b, g] = sum of dy[b, h] over the heads h that g was repeated for.
-   * in: 0 dy [B, H, S, D]
-   * out: 0 dx [B, G, S, D] */
+   * in: 0 dy [B, H, S, D]; out: 0 dx [B, G, S, D] */
   QM_OP_REPEAT_HEADS_BACKWARD,
 
   /* o = dropout(softmax(scale x q k')) v, scale > 0, `causal` and `window` as
@@ -270,15 +264,18 @@ typedef enum QmOp
   /* y = residual + gamma x, absent ones being 0 and 1. With dropout > 0, a
    * sample (`height` x `width` rows) either has gamma x / (1 - dropout) or
    * nothing added (stochastic depth, Huang et al. 2016): what dropout
-   * decides for an element of a tensor is decided for sample by sample.
-   * in: 0 x [rows, features], 1 [gamma [features]], 2 [residual [rows,
-   *      features]], 3 [rng] where dropout > 0
-   * out: 0 y [rows, features] */
+   * decides for an element of a tensor is decided for sample by sample.  With
+   * places, x has the rows of K of N samples alone, as QM_OP_MASK_PATCHES chose
+   * them: sample n of y has scale gamma x of sample places[n] added, or nothing
+   * where that is -1; dropout, height and width are not read.
+   * in: 0 x [rows, features], 1 [gamma [features]], 2 [residual, as y], 3 [rng]
+   *      where dropout > 0, 4 [places i32 [1, N]], 5 [kept i32 [1, K]] with it
+   * out: 0 y [rows, features], with places [rows / K x N, features] */
   QM_OP_LAYER_SCALE,
 
   /* dx = gamma dy, of samples that are left out 0; dgamma += column sums of
-   * x dy. The gradient of the residual is dy.
-   * in: 0 dy, 1 x, 2 [gamma], 3 [rng]
+   * x dy. The gradient of the residual is dy. With places, of their rows alone.
+   * in: 0 dy, 1 x, 2 [gamma], 3 [rng], 4 [places], 5 [kept]
    * out: 0 dx, 1 [dgamma f32 [features]], where gamma is */
   QM_OP_LAYER_SCALE_BACKWARD,
 
@@ -459,6 +456,7 @@ typedef enum QmOp
    * the order of patches.  Without `noise`, that is drawn with `site`, as
    * qm_mask_key() has it, for sample `pass` x B + b: what is hidden of a sample
    * depends on neither the number of ranks nor the size of a micro-batch.
+   * Stochastic depth has it choose K of N samples: B draws of a pass.
    * in: 0 [noise f32 [B, N]], 1 [rng]: one of the two
    * out: 0 kept i32 [B, K]: patches, 1 places i32 [B, N]: what of `kept` a
    *      patch is, or -1 */
@@ -666,8 +664,7 @@ typedef enum QmOp
   QM_OP_CROSS_ENTROPY,
 
   /* sum[0] = sum of x^2.
-   * in: 0 x f32 [n], dense
-   * out: 0 sum f32 [1] */
+   * in: 0 x f32 [n], dense; out: 0 sum f32 [1] */
   QM_OP_SUM_SQUARES,
 
   /* From the sum of squares of the (loss-scaled) gradients, prepares an update:
@@ -675,8 +672,7 @@ typedef enum QmOp
    * no clipping), whether a gradient is infinite or not a number; with
    * `dynamic`, halves the loss scale if so and doubles it after QM_SCALE_GROWTH
    * updates in a row that were not; counts the update if it will take place.
-   * in: 0 sum f32 [1]
-   * out: 0 state f32, in and out */
+   * in: 0 sum f32 [1]; out: 0 state f32, in and out */
   QM_OP_UPDATE_STATE,
 
   /* Adam (Kingma and Ba 2015), or AdamW (Loshchilov and Hutter 2019) with

@@ -134,6 +134,17 @@ qm_op_bytes (const QmOpCall *call)
     case QM_OP_AVERAGE:
       /* But once in a training, one that begins reads the state. */
       return call->attributes.first > 0 ? size_of (&in[0]) : bytes;
+    case QM_OP_LAYER_SCALE:
+      /* In place, of samples that are left nothing else is touched. */
+      if (qm_tensor_present (&in[4]) && in[2].data != NULL
+          && in[2].data == out[0].data)
+        bytes += pixels_of (&out[0], in[0].shape[0], in[2].type)
+                 + pixels_of (&out[0], in[0].shape[0], out[0].type)
+                 - size_of (&in[2]) - size_of (&out[0]);
+      return bytes;
+    case QM_OP_LAYER_SCALE_BACKWARD:
+      return bytes - size_of (&in[0])
+             + pixels_of (&in[1], in[1].shape[0], in[0].type);
     case QM_OP_PICK_ROWS:
       return bytes - size_of (&in[0])
              + pixels_of (&in[0], out[0].shape[0], in[0].type);

@@ -2,173 +2,15 @@
 
 #include "kernels/operators.h"
 
-#include "kernels/diffusion.h"
+#include "kernels/operator-signatures.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The tensors of each operator, slots separated by spaces: type (f any float
- * but FP8, which is e, s f32, i i32, a any but FP8), '?' where it may be
- * absent, '#' where it has to be dense, '~' where it may have any strides; then
- * a letter for every dimension, equal letters for equal sizes, a digit for that
- * very size, and '*' for any shape, the same wherever it stands. */
-typedef struct Signature
-{
-  const char *name;
-  const char *inputs;
-  const char *outputs;
-} Signature;
-
-static const Signature signatures[QM_OP_COUNT] = {
-  [QM_OP_FILL] = { "fill", "", "a~*" },
-  [QM_OP_RANDOM] = { "random", "i#3", "a#*" },
-  [QM_OP_ADVANCE] = { "advance", "i#3", "i#3" },
-  [QM_OP_COPY] = { "copy", "a~*", "a~*" },
-  [QM_OP_ADD] = { "add", "f#* f#*", "f#* f?#*" },
-  [QM_OP_COLUMN_SUM] = { "column_sum", "frc", "s#c" },
-  [QM_OP_ACTIVATION] = { "activation", "f#*", "f#*" },
-  [QM_OP_ACTIVATION_BACKWARD] = { "activation_backward", "f#* f#*", "f#*" },
-  [QM_OP_GATE] = { "gate", "frc frc", "frc" },
-  [QM_OP_GATE_BACKWARD] = { "gate_backward", "frc frc frc", "frc frc" },
-  [QM_OP_DROPOUT] = { "dropout", "f#* i#3", "f#*" },
-  [QM_OP_LINEAR] = { "linear", "fri foi f?o", "fro f?ro" },
-  [QM_OP_LINEAR_INPUT_GRAD] = { "linear_input_grad", "fro foi f?ri f?ri",
-                                "fri" },
-  [QM_OP_LINEAR_WEIGHT_GRAD] = { "linear_weight_grad", "fro fri", "soi s?o" },
-  [QM_OP_GATED_LINEAR] = { "gated_linear", "fri fgi f?g", "frc f?rg" },
-  [QM_OP_GATED_INPUT_GRAD] = { "gated_input_grad", "fro foc frg", "frg" },
-  [QM_OP_ROTARY_LINEAR] = { "rotary_linear", "fri foi f?o s#sh", "fro" },
-  [QM_OP_QUANTIZE] = { "quantize", "frc s?#h", "e?#rc s?#p e?#ct s?#c s?#1" },
-  [QM_OP_NOTE_AMAX] = { "note_amax", "s#k", "s#kn" },
-  [QM_OP_SCALED_LINEAR] = { "scaled_linear", "e#rk e#ok s#p s#q f?o", "fro" },
-  [QM_OP_SCALED_WEIGHT_GRAD] = { "scaled_weight_grad", "e#rk e#ok s#p s#q",
-                                 "sro" },
-  [QM_OP_MATMUL] = { "matmul", "f~bhmk f~bhkn", "f~bhmn" },
-  [QM_OP_SOFTMAX] = { "softmax", "f#bhqs", "f#bhqs" },
-  [QM_OP_SOFTMAX_BACKWARD] = { "softmax_backward", "f#bhqs f#bhqs", "f#bhqs" },
-  [QM_OP_REPEAT_HEADS] = { "repeat_heads", "fbgsd", "fbhsd" },
-  [QM_OP_REPEAT_HEADS_BACKWARD] = { "repeat_heads_backward", "fbhsd", "fbgsd" },
-  [QM_OP_ATTENTION] = { "attention", "fbhsd fbgsd fbgsd i?3", "fbhsd s#bhs" },
-  [QM_OP_ATTENTION_BACKWARD] = { "attention_backward",
-                                 "fbhsd fbhsd fbgsd fbgsd fbhsd s#bhs i?3 "
-                                 "s?#sr",
-                                 "fbhsd fbgsd fbgsd" },
-  [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc f?c f?rc f?rc f?c f?c i?3 f?c",
-                         "frc s?#r s#r f?rc f?rc" },
-  [QM_OP_LAYER_NORM_BACKWARD] = { "layer_norm_backward",
-                                  "frc frc fc s?#r s#r f?rc f?rc f?c i?3 "
-                                  "f?rc f?c",
-                                  "frc s#c s?#c s?#c s?#c f?rc f?rc s?#c" },
-  [QM_OP_GATED_NORM] = { "gated_norm", "frc frc fc", "frc s#r" },
-  [QM_OP_GATED_NORM_BACKWARD] = { "gated_norm_backward", "frc frc frc fc s#r",
-                                  "frc frc s#c" },
-  [QM_OP_ROTARY] = { "rotary", "fbsphd s#sr", "fbsphd" },
-  [QM_OP_EMBEDDING] = { "embedding", "i#bs fvc", "ftc" },
-  [QM_OP_EMBEDDING_BACKWARD] = { "embedding_backward", "ftc i#bs", "svc" },
-  [QM_OP_POSITIONS] = { "positions", "i#bs", "i#bs" },
-  [QM_OP_TOKEN_DROPOUT] = { "token_dropout", "ftc i#bs", "ftc" },
-  [QM_OP_PATCHIFY] = { "patchify", "f~bcmn i?#bg", "frk" },
-  [QM_OP_UNPATCHIFY] = { "unpatchify", "frk", "f~bcmn" },
-  [QM_OP_DEPTHWISE_CONV] = { "depthwise_conv", "frc f#cmn f?c", "frc" },
-  [QM_OP_DEPTHWISE_CONV_BACKWARD] = { "depthwise_conv_backward",
-                                      "frc frc f#cmn f?c f?rc",
-                                      "frc s#cmn s?#c" },
-  [QM_OP_LAYER_SCALE] = { "layer_scale", "frc f?c f?rc i?3", "frc" },
-  [QM_OP_LAYER_SCALE_BACKWARD] = { "layer_scale_backward", "frc frc f?c i?3",
-                                   "frc s?#c" },
-  [QM_OP_POOL] = { "pool", "frc", "fbo" },
-  [QM_OP_POOL_BACKWARD] = { "pool_backward", "fbo", "frc" },
-  [QM_OP_SELECTIVE_SCAN] = { "selective_scan",
-                             "frd frd s#dn frn frn s#d s?#d f?rd",
-                             "frd s#bknd" },
-  [QM_OP_SELECTIVE_SCAN_BACKWARD] = { "selective_scan_backward",
-                                      "frd frd frd s#dn frn frn s#d s?#d f?rd "
-                                      "s#bknd",
-                                      "frd frd s#dn frn frn s#d s?#d f?rd" },
-  [QM_OP_DUAL_SCAN] = { "dual_scan", "frd frh s#h frm frm s#h s?#h", "frd" },
-  [QM_OP_DUAL_SCAN_BACKWARD] = { "dual_scan_backward",
-                                 "frd frd frh s#h frm frm s#h s?#h",
-                                 "frd frh s#h frm frm s#h s?#h" },
-  [QM_OP_ROUTE] = { "route", "fte", "s#tk i#tk i#r i#tk i#o" },
-  [QM_OP_ROUTE_BACKWARD] = { "route_backward", "s#tk fte i#tk", "fte" },
-  [QM_OP_GATHER_ROWS] = { "gather_rows", "ftc i#r i#tk", "frc" },
-  [QM_OP_COMBINE_ROWS] = { "combine_rows", "frc i#r i#tk", "ftc" },
-  [QM_OP_WEIGHTED_GATE] = { "weighted_gate", "frc frc s#tk i#r", "frc" },
-  [QM_OP_WEIGHTED_GATE_BACKWARD] = { "weighted_gate_backward",
-                                     "frc frc frc s#tk i#r", "frc frc s#tk" },
-  [QM_OP_GROUPED_LINEAR] = { "grouped_linear", "frc f#enc i#o", "frn" },
-  [QM_OP_GROUPED_INPUT_GRAD] = { "grouped_input_grad", "frn f#enc i#o", "frc" },
-  [QM_OP_GROUPED_WEIGHT_GRAD] = { "grouped_weight_grad", "frn frc i#o",
-                                  "s#enc" },
-  [QM_OP_EXPERT_LOAD] = { "expert_load", "fte i#o", "s#2e" },
-  [QM_OP_EXPERT_LOAD_BACKWARD] = { "expert_load_backward", "s#2e fte", "fte" },
-  [QM_OP_BALANCE] = { "balance", "s#l2e s#8", "s#l2e s#1" },
-  [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc f?sc f?gc i?#bk", "frc" },
-  [QM_OP_CLASS_TOKEN_BACKWARD] = { "class_token_backward", "frc",
-                                   "fuc sc s?sc s?gc" },
-  [QM_OP_PATCH_ANGLES] = { "patch_angles", "i?#3", "s#sr" },
-  [QM_OP_MASK_PATCHES] = { "mask_patches", "s?#bn i?#3", "i#bk i#bn" },
-  [QM_OP_RESTORE_TOKENS] = { "restore_tokens", "fxc fc i#bn f?sc", "frc" },
-  [QM_OP_RESTORE_TOKENS_BACKWARD] = { "restore_tokens_backward", "frc i#bn",
-                                      "fxc s#c" },
-  [QM_OP_PIXEL_LOSS] = { "pixel_loss", "frk f~bchw i#bn s#8", "frk s#r" },
-  [QM_OP_ADD_POSITIONS] = { "add_positions", "frc fsc", "frc" },
-  [QM_OP_ADAPTIVE_NORM] = { "adaptive_norm", "frc fbc fbc f?rc f?bc",
-                            "frc s#r s#r f?rc" },
-  [QM_OP_ADAPTIVE_NORM_BACKWARD] = { "adaptive_norm_backward",
-                                     "frc frc fbc s#r s#r f?rc f?rc f?bc",
-                                     "frc fbc fbc f?rc f?bc" },
-  [QM_OP_GATED_ADD] = { "gated_add", "frc fbc frc", "frc" },
-  [QM_OP_GATED_ADD_BACKWARD] = { "gated_add_backward", "frc frc fbc",
-                                 "frc fbc" },
-  [QM_OP_DRAW_NOISE] = { "draw_noise", "i#b1 i#3", "i#b1 i#b1 s#bchw" },
-  [QM_OP_ADD_NOISE] = { "add_noise", "f~bchw s#bchw i#b1 s#t6", "f#bchw" },
-  [QM_OP_NOISE_LOSS] = { "noise_loss", "frk f~bchw s#bchw i#b1 s#t6 s#8",
-                         "frk s#r" },
-  [QM_OP_SHARE_OUT] = { "share_out", "ftv", "ftv s#v s#t" },
-  [QM_OP_HIDE_ROWS] = { "hide_rows", "frc i#bn f?c i?#bh", "frc" },
-  [QM_OP_PICK_ROWS] = { "pick_rows", "frc i#bh i?#bn", "ftc" },
-  [QM_OP_PICK_ROWS_BACKWARD] = { "pick_rows_backward", "ftc i#bn", "frc" },
-  [QM_OP_SPREAD_LOSS] = { "spread_loss", "frc s#8", "frc s#r i#r s#2r" },
-  [QM_OP_TEACHER_LOSS] = { "teacher_loss", "frv fuv s#8", "frv s#r" },
-  [QM_OP_FIND_TOKENS] = { "find_tokens", "i#bs", "i#b1 i#bs" },
-  [QM_OP_KEEP_ROWS] = { "keep_rows", "frc i#3", "fnc i#1" },
-  [QM_OP_CONTRAST_SUMS] = { "contrast_sums", "frn s#1", "s#r" },
-  [QM_OP_CONTRAST_LOSS] = { "contrast_loss", "frn s#1 s?#1 i#1 s?#n s?#n s#8",
-                            "frn s#r s#r s?#r" },
-  [QM_OP_LABEL_WEIGHT] = { "label_weight", "i#bs s#8", "s#2" },
-  [QM_OP_CROSS_ENTROPY] = { "cross_entropy", "ftv i#bs s#2", "ftv s#t" },
-  [QM_OP_SUM_SQUARES] = { "sum_squares", "s#n", "s#1" },
-  [QM_OP_UPDATE_STATE] = { "update_state", "s#1", "s#8" },
-  [QM_OP_ADAM] = { "adam", "s#8", "s#n s#n s#n s#n f?#n" },
-  [QM_OP_LAMB_DIRECTION] = { "lamb_direction", "s#8 s#n", "s#n s#n s#n" },
-  [QM_OP_LAMB_UPDATE] = { "lamb_update", "s#8 s#2", "s#n s#n f?#n" },
-  [QM_OP_MUON_MOMENTUM] = { "muon_momentum", "s#8", "s#n s#n" },
-  [QM_OP_MUON_NORMALIZE] = { "muon_normalize", "s#1", "s#n f#n" },
-  [QM_OP_MUON_POLYNOMIAL] = { "muon_polynomial", "f#nn f#nn", "f#nn" },
-  [QM_OP_MUON_UPDATE] = { "muon_update", "s#8 f#n", "s#n f?#n" },
-  [QM_OP_AVERAGE] = { "average", "s#8 s#n", "s#n f?#n" },
-  [QM_OP_FETCH] = { "fetch", "", "f#*" },
-  [QM_OP_FETCHED] = { "fetched", "f#*", "" },
-  [QM_OP_SEND] = { "send", "f#*", "" },
-  [QM_OP_SENT] = { "sent", "f#*", "" },
-  [QM_OP_HOST_SUM_SQUARES] = { "host_sum_squares", "", "s#1" },
-  [QM_OP_HOST_ADAM] = { "host_adam", "s#8", "s?#n f?#n" },
-  [QM_OP_HOST_UPDATED] = { "host_updated", "", "" },
-  [QM_OP_ALL_REDUCE] = { "all_reduce", "", "f#*" },
-  [QM_OP_REDUCE_SCATTER] = { "reduce_scatter", "", "f#*" },
-  [QM_OP_ALL_GATHER] = { "all_gather", "", "f#*" },
-  [QM_OP_EXCHANGED] = { "exchanged", "", "" },
-};
-
-_Static_assert(QM_STATE_SIZE == 8, "the signatures say 8");
-_Static_assert(QM_RNG_SIZE == 3, "the signatures say 3");
-_Static_assert(QM_SCHEDULE_SIZE == 6, "the signatures say 6");
-
 const char *
 qm_op_name (QmOp op)
 {
-  return (unsigned) op < QM_OP_COUNT ? signatures[op].name : "?";
+  return (unsigned) op < QM_OP_COUNT ? qm_op_signatures[op].name : "?";
 }
 
 static int
@@ -184,13 +26,13 @@ count_words (const char *text)
 int
 qm_op_inputs (QmOp op)
 {
-  return count_words (signatures[op].inputs);
+  return count_words (qm_op_signatures[op].inputs);
 }
 
 int
 qm_op_outputs (QmOp op)
 {
-  return count_words (signatures[op].outputs);
+  return count_words (qm_op_signatures[op].outputs);
 }
 
 /* What is known of the letters while a call is checked. */
@@ -346,8 +188,25 @@ static bool
 depth_holds (const Check *check, int rng)
 {
   return has_samples (check)
+         && (check->size['u'] < 0 || check->size['u'] == check->size['r'])
          && (!qm_dropout_is_on (check->call->attributes.dropout)
              || qm_tensor_present (&check->call->inputs[rng]));
+}
+
+/* The same, or those that are left are told. */
+static bool
+scale_holds (const Check *check)
+{
+  const QmTensor *in = check->call->inputs;
+  const int64_t *size = check->size;
+
+  if (!qm_tensor_present (&in[4]))
+    return !qm_tensor_present (&in[5]) && depth_holds (check, 3);
+  return qm_tensor_present (&in[5]) && !qm_tensor_present (&in[3])
+         && size['k'] < size['n'] && size['u'] % size['n'] == 0
+         && size['r'] % size['k'] == 0
+         && size['u'] / size['n'] == size['r'] / size['k']
+         && check->call->attributes.scale > 0;
 }
 
 static bool
@@ -749,9 +608,9 @@ relations_hold (const Check *check)
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
       return has_samples (check);
     case QM_OP_LAYER_SCALE:
-      return depth_holds (check, 3);
+      return scale_holds (check);
     case QM_OP_LAYER_SCALE_BACKWARD:
-      return depth_holds (check, 3)
+      return scale_holds (check)
              && both_or_none (&call->inputs[2], &call->outputs[1]);
     case QM_OP_POOL:
     case QM_OP_POOL_BACKWARD:
@@ -778,14 +637,14 @@ QmStatus
 qm_op_check (const QmOpCall *call, QmError *error)
 {
   Check check = { .call = call, .error = error };
-  const Signature *signature;
+  const QmSignature *signature;
   QmStatus status;
 
   if ((unsigned) call->op >= QM_OP_COUNT)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "there is no operator %d", (int) call->op);
   memset (check.size, -1, sizeof check.size); /* each -1 */
-  signature = &signatures[call->op];
+  signature = &qm_op_signatures[call->op];
   status = check_side (&check, signature->inputs, call->inputs,
                        QM_OP_MAX_INPUTS, "input");
   if (status == QM_OK)

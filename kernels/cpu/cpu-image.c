@@ -101,6 +101,35 @@ load_scale (const QmTensor *gamma, int64_t n, float *to)
       to[j] = 1;
 }
 
+/* What row `r` of `all` rows of samples is in the branch that chosen ones have,
+ * or -1; and what row `r` of such a branch is of all rows. */
+static int64_t
+row_of_branch (const QmOpCall *call, int64_t all, int64_t r)
+{
+  const int32_t *places = call->inputs[4].data;
+  int64_t each = all / call->inputs[4].shape[1], place = places[r / each];
+
+  return place < 0 ? -1 : place * each + r % each;
+}
+
+static int64_t
+row_of_all (const QmOpCall *call, int64_t all, int64_t r)
+{
+  const int32_t *kept = call->inputs[5].data;
+  int64_t each = all / call->inputs[4].shape[1];
+
+  return kept[r / each] * each + r % each;
+}
+
+/* What row r of x is multiplied by. */
+static float
+scale_factor (const QmOpCall *call, int64_t r)
+{
+  return qm_tensor_present (&call->inputs[4])
+             ? (float) call->attributes.scale
+             : qm_cpu_depth (&call->attributes, call->inputs[3].data, r);
+}
+
 bool
 qm_cpu_layer_scale (QmThreads *threads, const QmOpCall *call)
 {
@@ -108,22 +137,30 @@ qm_cpu_layer_scale (QmThreads *threads, const QmOpCall *call)
   const QmTensor *y = &call->outputs[0];
   int64_t n = x->shape[1];
   float *gamma = qm_cpu_floats (3 * n), *row = gamma + n, *sum = row + n;
+  bool chosen = qm_tensor_present (&call->inputs[4]);
+  /* What nothing is added to stays. */
+  bool in_place =
+      chosen && qm_tensor_present (residual) && residual->data == y->data;
 
   if (gamma == NULL)
     return false;
   load_scale (&call->inputs[1], n, gamma);
-  for (int64_t r = 0; r < x->shape[0]; r++)
+  for (int64_t r = 0; r < (in_place ? x : y)->shape[0]; r++)
     {
-      float factor = qm_cpu_depth (&call->attributes, call->inputs[3].data, r);
+      int64_t to = in_place ? row_of_all (call, y->shape[0], r) : r;
+      int64_t from =
+          chosen && !in_place ? row_of_branch (call, y->shape[0], r) : r;
+      float factor = scale_factor (call, r);
 
-      qm_cpu_load (x, r * x->stride[0], n, row);
       for (int64_t j = 0; j < n; j++)
-        sum[j] = 0;
+        row[j] = sum[j] = 0;
+      if (from >= 0)
+        qm_cpu_load (x, from * x->stride[0], n, row);
       if (qm_tensor_present (residual))
-        qm_cpu_load (residual, r * residual->stride[0], n, sum);
+        qm_cpu_load (residual, to * residual->stride[0], n, sum);
       for (int64_t j = 0; j < n; j++)
         sum[j] += factor * gamma[j] * row[j];
-      qm_cpu_store (y, r * y->stride[0], n, sum);
+      qm_cpu_store (y, to * y->stride[0], n, sum);
     }
   free (gamma);
   return true;
@@ -143,10 +180,13 @@ qm_cpu_layer_scale_backward (QmThreads *threads, const QmOpCall *call)
     load_scale (&call->inputs[2], n, gamma);
   for (int64_t r = 0; ok && r < x->shape[0]; r++)
     {
-      float factor = qm_cpu_depth (&call->attributes, call->inputs[3].data, r);
+      int64_t from = qm_tensor_present (&call->inputs[4])
+                         ? row_of_all (call, dy->shape[0], r)
+                         : r;
+      float factor = scale_factor (call, r);
 
       qm_cpu_load (x, r * x->stride[0], n, row);
-      qm_cpu_load (dy, r * dy->stride[0], n, slope);
+      qm_cpu_load (dy, from * dy->stride[0], n, slope);
       for (int64_t j = 0; j < n; j++)
         {
           sums[j] += factor * row[j] * slope[j];

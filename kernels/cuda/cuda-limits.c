@@ -174,6 +174,8 @@ qm_cuda_has_limits (QmOp op)
     case QM_OP_DRAW_NOISE:
     case QM_OP_ADAPTIVE_NORM_BACKWARD:
     case QM_OP_GATED_ADD_BACKWARD:
+    case QM_OP_LAYER_SCALE:
+    case QM_OP_LAYER_SCALE_BACKWARD:
       return true;
     default:
       return false;
@@ -215,6 +217,16 @@ qm_cuda_takes (int architecture, const QmOpCall *call, QmError *error)
     case QM_OP_GATED_ADD_BACKWARD:
       return at_most (call, "samples", call->inputs[2].shape[0], QM_CUDA_GRID,
                       error);
+    case QM_OP_LAYER_SCALE:
+      return qm_tensor_present (&call->inputs[4])
+                 ? at_most (call, "rows of all samples",
+                            call->outputs[0].shape[0], INT32_MAX, error)
+                 : QM_OK;
+    case QM_OP_LAYER_SCALE_BACKWARD:
+      return qm_tensor_present (&call->inputs[4])
+                 ? at_most (call, "rows of all samples", first->shape[0],
+                            INT32_MAX, error)
+                 : QM_OK;
     default:
       return QM_OK;
     }

@@ -46,30 +46,69 @@ __launch_bounds__ (threads) hide_kernel (const __grid_constant__ Hidden work)
     qm_store (y, j, !hidden ? qm_load (x, j) : token ? qm_load (token, j) : 0);
 }
 
+/* Groups that a thread has of a row, which may be that of a whole sample. */
+constexpr int ahead = 4;
+
+/* What a block has of row `from` of x, which may be none, to row `to` of y. */
+template <bool whole>
+__device__ __forceinline__ void
+move_row (const Hidden &work, int64_t from, int64_t to)
+{
+  int64_t first =
+      ((int64_t) blockIdx.y * ahead * threads + threadIdx.x) * QM_GROUP;
+  QmRaw raw[ahead];
+
+#pragma unroll
+  for (int u = 0; u < ahead; u++)
+    raw[u] = from < 0 ? QmRaw{}
+                      : qm_fetch_group<whole> (work.x.row (from),
+                                               first + u * threads * QM_GROUP,
+                                               work.columns, work.x.type);
+#pragma unroll
+  for (int u = 0; u < ahead; u++)
+    {
+      int64_t column = first + u * threads * QM_GROUP;
+      float x[QM_GROUP];
+
+      qm_unpack (raw[u], work.x.type, x);
+      if (column < work.columns)
+        qm_put_group<whole> (work.y.row (to), column, work.columns, work.y.type,
+                             x);
+    }
+}
+
+template <bool whole>
 __global__ void
 __launch_bounds__ (threads) pick_kernel (const __grid_constant__ Hidden work)
 {
   int64_t i = blockIdx.x, image = i / work.per_image;
-  int64_t r = image * work.each + work.from + work.indices[i];
-  QmArray x = { work.x.row (r), work.x.type };
-  QmArray y = { work.y.row (i), work.y.type };
 
-  for (int j = (int) threadIdx.x; j < work.columns; j += threads)
-    qm_store (y, j, qm_load (x, j));
+  move_row<whole> (work, image * work.each + work.from + work.indices[i], i);
 }
 
+template <bool whole>
 __global__ void
 __launch_bounds__ (threads)
     pick_backward_kernel (const __grid_constant__ Hidden work)
 {
   int64_t r = blockIdx.x, image;
   int place = work.place (r, &image);
-  QmArray dy = { work.x.row (image * work.per_image + (place < 0 ? 0 : place)),
-                 work.x.type };
-  QmArray dx = { work.y.row (r), work.y.type };
 
-  for (int j = (int) threadIdx.x; j < work.columns; j += threads)
-    qm_store (dx, j, place < 0 ? 0 : qm_load (dy, j));
+  move_row<whole> (work, place < 0 ? -1 : image * work.per_image + place, r);
+}
+
+dim3
+pick_grid (const Hidden &work, int64_t rows)
+{
+  return dim3 ((unsigned) rows,
+               qm_blocks (work.columns, ahead * threads * QM_GROUP));
+}
+
+bool
+all_whole (const QmOpCall *call)
+{
+  return qm_cuda_vectors (&call->inputs[0], QM_GROUP)
+         && qm_cuda_vectors (&call->outputs[0], QM_GROUP);
 }
 
 struct Spread
@@ -239,8 +278,9 @@ qm_cuda_pick_rows (QmCudaContext *context,
                    QmError *error)
 {
   Hidden work = hidden_of (call, call->inputs[0], call->inputs[1]);
+  auto kernel = all_whole (call) ? pick_kernel<true> : pick_kernel<false>;
 
-  pick_kernel<<<(unsigned) call->outputs[0].shape[0], threads, 0, stream>>> (
+  kernel<<<pick_grid (work, call->outputs[0].shape[0]), threads, 0, stream>>> (
       work);
   return qm_cuda_launched (call, error);
 }
@@ -252,9 +292,11 @@ qm_cuda_pick_rows_backward (QmCudaContext *context,
                             QmError *error)
 {
   Hidden work = hidden_of (call, call->outputs[0], call->inputs[1]);
+  auto kernel = all_whole (call) ? pick_backward_kernel<true>
+                                 : pick_backward_kernel<false>;
 
   work.per_image = call->inputs[0].shape[0] / call->inputs[1].shape[0];
-  pick_backward_kernel<<<(unsigned) work.rows, threads, 0, stream>>> (work);
+  kernel<<<pick_grid (work, work.rows), threads, 0, stream>>> (work);
   return qm_cuda_launched (call, error);
 }
 

@@ -8,13 +8,47 @@
 namespace
 {
 
+/* A row of y or dy, and that of the branch that belongs to it: x, or dx. */
+struct Pair
+{
+  int64_t all, branch; /* branch: -1: none */
+};
+
 struct Scale
 {
   QmRows x, dy, gamma, residual, y; /* y: or dx */
   QmDropout dropout;
+  const int32_t *samples; /* with `some`: their places, or `kept` ones */
+  QmDivisor each;         /* rows of a sample of these */
   float *parts;
   int64_t rows, sample; /* rows of a sample */
   int columns;
+  float chosen; /* what rows of samples that were chosen are multiplied by */
+  bool kept;
+
+  template <bool some>
+  __device__ __forceinline__ float
+  factor (int64_t row) const
+  {
+    return some ? chosen : qm_depth_factor (dropout, sample, row);
+  }
+
+  /* Of the rows that there are to go through, row r. */
+  template <bool some>
+  __device__ __forceinline__ Pair
+  pair (int64_t r) const
+  {
+    uint32_t within, of;
+    int64_t other;
+
+    if (!some)
+      return { r, r };
+    of = each.quotient ((uint32_t) r, within);
+    other = samples[of];
+    if (other >= 0)
+      other = other * each.divisor + within;
+    return kept ? Pair{ other, r } : Pair{ r, other };
+  }
 };
 
 /* gamma of a group of columns; ones where there is none. */
@@ -34,13 +68,14 @@ read_gamma (const Scale &scale, int column, float (&gamma)[QM_GROUP])
 /* 32 x 8 threads: groups of columns beside each other, rows below. */
 constexpr int beside = 32, below = 8, ahead = 4;
 
-template <bool whole>
+template <bool whole, bool some>
 __global__ void
 __launch_bounds__ (beside *below)
     scale_kernel (const __grid_constant__ Scale scale)
 {
   int column = (int) (blockIdx.x * beside + threadIdx.x) * QM_GROUP;
   float gamma[QM_GROUP];
+  Pair pair[ahead];
 
   if (column >= scale.columns)
     return;
@@ -57,11 +92,15 @@ __launch_bounds__ (beside *below)
 
           if (row >= scale.rows)
             continue;
-          x[u] = qm_fetch_group<whole> (scale.x.row (row), column,
-                                        scale.columns, scale.x.type);
+          pair[u] = scale.pair<some> (row);
+          x[u] =
+              some && pair[u].branch < 0
+                  ? QmRaw{}
+                  : qm_fetch_group<whole> (scale.x.row (pair[u].branch), column,
+                                           scale.columns, scale.x.type);
           if (scale.residual)
             residual[u] =
-                qm_fetch_group<whole> (scale.residual.row (row), column,
+                qm_fetch_group<whole> (scale.residual.row (pair[u].all), column,
                                        scale.columns, scale.residual.type);
         }
 #pragma unroll
@@ -72,21 +111,21 @@ __launch_bounds__ (beside *below)
 
           if (row >= scale.rows)
             continue;
-          factor = qm_depth_factor (scale.dropout, scale.sample, row);
+          factor = scale.factor<some> (row);
           if (scale.residual)
             qm_unpack (residual[u], scale.residual.type, sum);
           qm_unpack (x[u], scale.x.type, values);
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
             sum[i] += factor * gamma[i] * values[i];
-          qm_put_group<whole> (scale.y.row (row), column, scale.columns,
+          qm_put_group<whole> (scale.y.row (pair[u].all), column, scale.columns,
                                scale.y.type, sum);
         }
     }
 }
 
 /* The same grid; every row of blocks makes one part of the sums. */
-template <bool whole>
+template <bool whole, bool some>
 __global__ void
 __launch_bounds__ (beside *below)
     scale_backward_kernel (const __grid_constant__ Scale scale)
@@ -110,8 +149,9 @@ __launch_bounds__ (beside *below)
 
               if (row >= scale.rows)
                 continue;
-              dy[u] = qm_fetch_group<whole> (scale.dy.row (row), column,
-                                             scale.columns, scale.dy.type);
+              dy[u] = qm_fetch_group<whole> (
+                  scale.dy.row (scale.pair<some> (row).all), column,
+                  scale.columns, scale.dy.type);
               if (scale.parts != nullptr)
                 x[u] = qm_fetch_group<whole> (scale.x.row (row), column,
                                               scale.columns, scale.x.type);
@@ -124,7 +164,7 @@ __launch_bounds__ (beside *below)
 
               if (row >= scale.rows)
                 continue;
-              factor = qm_depth_factor (scale.dropout, scale.sample, row);
+              factor = scale.factor<some> (row);
               qm_unpack (dy[u], scale.dy.type, slope);
               if (scale.parts != nullptr)
                 qm_unpack (x[u], scale.x.type, values);
@@ -273,7 +313,24 @@ scale_of (const QmOpCall *call,
            .dropout = qm_dropout (attributes, attributes.site, rng),
            .rows = x.shape[0],
            .sample = attributes.height * attributes.width,
-           .columns = (int) x.shape[1] };
+           .columns = (int) x.shape[1],
+           .chosen = (float) attributes.scale };
+}
+
+/* By rows of the branch, which `kept` says of, or by all rows. */
+void
+choose (Scale *scale, const QmOpCall *call, int64_t all, bool kept)
+{
+  const QmTensor &places = call->inputs[4];
+
+  if (!qm_tensor_present (&places))
+    return;
+  scale->samples =
+      (const int32_t *) (kept ? call->inputs[5].data : places.data);
+  scale->each = qm_divisor (all / places.shape[1]);
+  scale->kept = kept;
+  if (!kept)
+    scale->rows = all;
 }
 
 bool
@@ -313,9 +370,15 @@ qm_cuda_layer_scale (QmCudaContext *context,
 {
   const QmTensor *in = call->inputs;
   Scale scale = scale_of (call, in[0], in[1], in[3]);
-  auto kernel = all_whole (call) ? scale_kernel<true> : scale_kernel<false>;
+  bool some = qm_tensor_present (&in[4]), whole = all_whole (call);
+  auto kernel =
+      some ? (whole ? scale_kernel<true, true> : scale_kernel<false, true>)
+           : (whole ? scale_kernel<true, false> : scale_kernel<false, false>);
 
   scale.residual = qm_rows (in[2]);
+  /* In place, what nothing is added to stays. */
+  choose (&scale, call, call->outputs[0].shape[0],
+          qm_tensor_present (&in[2]) && in[2].data == call->outputs[0].data);
   kernel<<<grid_of (context, kernel, scale, 65535), dim3 (beside, below), 0,
            stream>>> (scale);
   return qm_cuda_launched (call, error);
@@ -329,12 +392,16 @@ qm_cuda_layer_scale_backward (QmCudaContext *context,
 {
   const QmTensor *in = call->inputs, &dgamma = call->outputs[1];
   Scale scale = scale_of (call, in[1], in[2], in[3]);
-  auto kernel = all_whole (call) ? scale_backward_kernel<true>
-                                 : scale_backward_kernel<false>;
+  bool some = qm_tensor_present (&in[4]), whole = all_whole (call);
+  auto kernel = some ? (whole ? scale_backward_kernel<true, true>
+                              : scale_backward_kernel<false, true>)
+                     : (whole ? scale_backward_kernel<true, false>
+                              : scale_backward_kernel<false, false>);
   dim3 grid = grid_of (context, kernel, scale, QM_CUDA_SCALE_PARTS);
   QmStatus status;
 
   scale.dy = qm_rows (in[0]);
+  choose (&scale, call, in[0].shape[0], true);
   if (qm_tensor_present (&dgamma))
     scale.parts = (float *) call->workspace;
   kernel<<<grid, dim3 (beside, below), 0, stream>>> (scale);

@@ -413,6 +413,10 @@ test_pair (void)
   check_case ("teacher and student");
   check_pair ("", 8862864, 4290608, 12340);
   check_pair (", \"koleo_loss_weight\": 0.1", 8862864, 4290608, 12340);
+  /* Of both layers of the student, 996960 for a crop of 67 tokens and 63840 for
+   * one of 7, three quarters. */
+  check_pair (", \"drop_path_rate\": 0.25",
+              8862864 - 0.25 * 2 * (2 * 996960 + 2 * 63840), 4290608, 12340);
   check_pair (", \"ibot_head_n_prototypes\": 41,"
               "\"ibot_head_bottleneck_dim\": 16, \"mask_ratio\": 0.3",
               9034320, 4376336, 14696);
@@ -442,7 +446,7 @@ test_catalog (void)
     { "esm-2-650m", 651042593, 4.419e21 },
     { "dinov2-large-supervised", 305276904, 1.868e20 },
     { "dinov3-large-supervised", 304153576, 1.449e20 },
-    { "dinov2-large", 401443712, 3.954e21 },
+    { "dinov2-large", 401443712, 2.646e21 },
     { "mae-large", 329239296, 1.266e20 },
     { "dit-xl-2", 674834720, 7.288e19 },
     { "clip-vit-l-14", 427616513, 6.734e21 },

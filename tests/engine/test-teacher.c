@@ -120,6 +120,45 @@ test_picked (void)
   gradient_end (&bench);
 }
 
+/* A branch that 3 of 4 samples of two rows go through, of which two draws are
+ * one after the other. */
+static void
+test_some (bool gain, bool residual)
+{
+  GradientBench bench;
+  QmValueId x, picked, kept, places, scale = QM_NO_VALUE;
+  QmNode *node;
+
+  gradient_begin (&bench, "some samples");
+  x = gradient_input2 (&bench, 4 * 2, 3);
+  if (gain)
+    scale = gradient_input1 (&bench, 3);
+  kept = append_mask (&bench, &places);
+  kept = qm_graph_view (bench.graph, kept, 2, (int64_t[]){ 1, 3 },
+                        (int64_t[]){ 3, 1 }, 3);
+  places = qm_graph_view (bench.graph, places, 2, (int64_t[]){ 1, 4 },
+                          (int64_t[]){ 4, 1 }, 4);
+  picked = gradient_value (&bench, 2, (int64_t[]){ 3 * 2, 3 });
+  node = gradient_append (&bench, QM_OP_PICK_ROWS);
+  node->attributes.count = 1;
+  node->inputs[0] =
+      qm_graph_reshape (bench.graph, x, 2, (int64_t[]){ 4, 2 * 3 });
+  node->inputs[1] = kept;
+  node->inputs[2] = places;
+  node->outputs[0] =
+      qm_graph_reshape (bench.graph, picked, 2, (int64_t[]){ 3, 2 * 3 });
+  bench.output = gradient_value (&bench, 2, (int64_t[]){ 4 * 2, 3 });
+  node = gradient_append (&bench, QM_OP_LAYER_SCALE);
+  node->attributes.scale = 4.0 / 3;
+  node->inputs[0] = picked;
+  node->inputs[1] = scale;
+  node->inputs[2] = residual ? x : QM_NO_VALUE;
+  node->inputs[4] = places;
+  node->inputs[5] = kept;
+  node->outputs[0] = bench.output;
+  gradient_end (&bench);
+}
+
 static void
 test_spread (void)
 {
@@ -387,8 +426,8 @@ test_memory (const QmModelConfig *config)
     }
 }
 
-/* In training, branches of the student are left out, and none of the teacher,
- * all that it does being before what it says. */
+/* In training, branches of the student have some of the samples, those of the
+ * teacher all, all that it does being before what it says. */
 static void
 test_depth (const QmModelConfig *config)
 {
@@ -411,7 +450,8 @@ test_depth (const QmModelConfig *config)
       if (node->op != QM_OP_LAYER_SCALE)
         continue;
       all[said]++;
-      left_out[said] += node->attributes.dropout > 0;
+      left_out[said] += node->inputs[4] != QM_NO_VALUE;
+      CHECK_NEAR (node->attributes.dropout, 0, 0);
     }
   CHECK_INT (all[0], 2 * config->dino.layers);
   CHECK_INT (left_out[0], 0);
@@ -492,6 +532,8 @@ main (int argc, char **argv)
   test_hidden (1, 1);
   test_hidden (3, 0);
   test_picked ();
+  for (int i = 0; i < 4; i++)
+    test_some (i % 2 == 0, i < 2);
   test_spread ();
   test_made_weights ();
   test_made_positions ();

@@ -8,11 +8,14 @@ Writes for each model NAME.json, its config.json; NAME.weights.safetensors;
 NAME.batch.safetensors; and NAME.golden.safetensors with `loss` and
 `grad.PARAMETER`.  Writes training.safetensors with the losses of a few steps
 from the weights of gpt-neox-parallel, by optimizer (PyTorch 2.9 has Muon).
-NAMEs: only these models, or training.
+Writes of some of DINO's pairs, from their weights and batch, NAME.depth.safetensors
+with the same of a pass in which branches have some of the samples alone.
+NAMEs: only these models, training, or depth.
 
 Mamba computes parts of itself in fp32 whatever the weights are.
 """
 
+import functools
 import json
 import math
 import pathlib
@@ -344,6 +347,57 @@ class DinoPair(torch.nn.Module):
         if weight > 0:
             loss = loss + weight * sum(koleo(tokens[i::2, 0]) for i in range(2))
         return types.SimpleNamespace(loss=loss)
+
+
+def philox(key, counter, rounds=7):
+    """Salmon et al. 2011, Philox 4x32."""
+    c, low = list(counter), (1 << 32) - 1
+    for i in range(rounds):
+        keys = [(k + i * by) & low for k, by in zip(key, (0x9E3779B9, 0xBB67AE85))]
+        products = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [products[1] >> 32 ^ c[1] ^ keys[0], products[1] & low,
+             products[0] >> 32 ^ c[3] ^ keys[1], products[0] & low]
+    return c
+
+
+def chosen(branches, samples, share, site):
+    """Of each branch, the samples with the least noise of seed 1, in pass 0, as
+    kernels/random.h draws it; their number is that of dinov2/layers/block.py."""
+    noise = torch.tensor([[philox((1, 0), (n // 4, b, site, 0))[n % 4]
+                           for n in range(samples)] for b in range(branches)])
+    some = max(int(samples * (1 - share)), 1)
+    return noise.argsort(dim=1, stable=True)[:, :some]
+
+
+def of_some(layer, kept, x, *_, **__):
+    """drop_add_residual_stochastic_depth() of dinov2/layers/block.py, twice."""
+    for i, (norm, branch, scale) in enumerate((
+            (layer.norm1, layer.attention, layer.layer_scale1),
+            (layer.norm2, layer.mlp, layer.layer_scale2))):
+        y = branch(norm(x[kept[i]]))
+        y = scale(y[0] if isinstance(y, tuple) else y)
+        x = x.index_add(0, kept[i], y, alpha=len(x) / len(kept[i]))
+    return x
+
+
+class DinoPairOfSome(DinoPair):
+    """One whose student has branches of some of the samples, in training."""
+
+    # drop_path_rate, by the name of the model.
+    RATES = {"dinov2-pair": 0.3, "dinov2-pair-registers": 0.4}
+
+    def tokens(self, pixels, mask=None):
+        layers = getattr(self, self.name).encoder.layer
+        if torch.is_grad_enabled():
+            self.lists += 1
+            kept = chosen(2 * len(layers), len(pixels), self.rate, self.lists)
+            for i, layer in enumerate(layers):
+                layer.forward = functools.partial(
+                    of_some, layer, kept[2 * i:2 * i + 2])
+        result = super().tokens(pixels, mask)
+        for layer in layers:
+            vars(layer).pop("forward", None)
+        return result
 
 
 def dino_pair(kind, **changes):
@@ -1072,6 +1126,33 @@ class Muon:
         torch.bfloat16 = kept
 
 
+def depth(folder, name):
+    """A pass of training, of a student whose teacher has the same weights."""
+    _, config_class, fields = MODELS[name]
+    model_class = dict(dinov2=Dinov2Model,
+                       dinov2_with_registers=Dinov2WithRegistersModel)
+    config = config_class(**fields, attn_implementation="eager")
+    model = DinoPairOfSome(config, config.model_type,
+                           model_class[config.model_type])
+    weights = load_file(folder / f"{name}.weights.safetensors")
+    for key in [key for key in weights if ".weights_in." in key]:
+        for part, half in zip(("gate_proj", "up_proj"),
+                              weights.pop(key).chunk(2)):
+            weights[key.replace("weights_in", part)] = half
+    missing, unknown = model.load_state_dict(weights, strict=False)
+    assert not unknown and all("mask_token" in key for key in missing)
+    model.rate, model.lists = DinoPairOfSome.RATES[name], 0
+    model.eval().double()
+    batch = load_file(folder / f"{name}.batch.safetensors")
+    loss = model(**{key: value.double() for key, value in batch.items()}).loss
+    loss.backward()
+    golden = {"grad." + key: parameter.grad.float().contiguous()
+              for key, parameter in model.named_parameters()
+              if parameter.grad is not None}
+    golden["loss"] = loss.detach().float()
+    save_file(stored(name, golden), folder / f"{name}.depth.safetensors")
+
+
 def of_all(optimizer_class):
     return lambda model: optimizer_class(
         model.parameters(), lr=0.01, betas=(0.9, 0.95), eps=1e-8,
@@ -1111,8 +1192,11 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     names = sys.argv[2:]
     for name in names or MODELS:
-        if name != "training":
+        if name not in ("training", "depth"):
             make(name, folder)
+    if not names or "depth" in names:
+        for name in DinoPairOfSome.RATES:
+            depth(folder, name)
     if not names or "training" in names:
         save_file({name: train(folder, make_optimizer)
                    for name, make_optimizer in OPTIMIZERS.items()},

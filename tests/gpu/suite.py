@@ -61,6 +61,7 @@ PARTS = {
     'engine': (
         ('diffusion', 30, '', 'engine/test-diffusion {golden} {device}'),
         ('mae', 30, '', 'engine/test-mae {golden} {device}'),
+        ('depth', 30, '', 'engine/test-depth {golden} {device}'),
         ('loss', 60, '', 'engine/test-loss {golden} {device}'),
         ('optimizers', 60, '', 'engine/test-optimizers {golden} {device}'),
         ('offload', 180, '', 'engine/test-offload {golden} {device}'),

@@ -218,6 +218,99 @@ test_depth (const Bench *bench)
   refused (bench, &call);
 }
 
+/* Samples 0 and 2 of three, of two rows each, go through a branch: 1.5 times 2
+ * and 10 times what comes out is added to theirs. */
+static void
+test_chosen (const Bench *bench)
+{
+  float x[4][2] = { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 } }, dx[4][2];
+  float residual[6][2] = { { 1, 0 }, { 2, 0 }, { 3, 0 },
+                           { 4, 0 }, { 5, 0 }, { 6, 0 } };
+  const float sums[6][2] = { { 4, 30 }, { 11, 60 }, { 3, 0 },
+                             { 4, 0 },  { 20, 90 }, { 27, 120 } };
+  float y[6][2], gamma[2] = { 2, 10 }, dgamma[2] = { 100, 0 };
+  int32_t places[3] = { 0, -1, 1 }, kept[2] = { 0, 2 };
+  QmOpCall call = { .op = QM_OP_LAYER_SCALE, .attributes.scale = 1.5 };
+
+  check_case ("chosen samples");
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 4, 2, x);
+  call.inputs[1] = tensor1 (QM_TYPE_F32, 2, gamma);
+  call.inputs[2] = tensor2 (QM_TYPE_F32, 6, 2, residual);
+  call.inputs[4] = tensor2 (QM_TYPE_I32, 1, 3, places);
+  call.inputs[5] = tensor2 (QM_TYPE_I32, 1, 2, kept);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 6, 2, y);
+  run (bench, &call);
+  for (int i = 0; i < 12; i++)
+    CHECK_NEAR (y[i / 2][i % 2], sums[i / 2][i % 2], 0);
+  call.outputs[0] = call.inputs[2];
+  run (bench, &call);
+  CHECK (memcmp (residual, y, sizeof y) == 0);
+  call.inputs[2] = (QmTensor){ 0 };
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 6, 2, y);
+  run (bench, &call);
+  for (int i = 0; i < 6; i++)
+    CHECK_NEAR (y[i][0], sums[i][0] - (float) (i + 1), 0);
+
+  call.op = QM_OP_LAYER_SCALE_BACKWARD;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 6, 2, residual);
+  call.inputs[1] = tensor2 (QM_TYPE_F32, 4, 2, x);
+  call.inputs[2] = tensor1 (QM_TYPE_F32, 2, gamma);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 2, dx);
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 2, dgamma);
+  run (bench, &call);
+  /* Of rows 0, 1, 4 and 5. */
+  CHECK_NEAR (dx[0][0], 3 * 4, 0);
+  CHECK_NEAR (dx[1][1], 15 * 60, 0);
+  CHECK_NEAR (dx[2][0], 3 * 20, 0);
+  CHECK_NEAR (dx[3][1], 15 * 120, 0);
+  CHECK_NEAR (dgamma[0], 100 + 1.5 * (4 + 3 * 11 + 5 * 20 + 7 * 27), 0);
+  CHECK_NEAR (dgamma[1], 1.5 * (2 * 30 + 4 * 60 + 6 * 90 + 8 * 120), 0);
+}
+
+/* Who goes through is told of whole samples, both ways, and nothing is drawn
+ * any more. */
+static void
+test_chosen_refused (const Bench *bench)
+{
+  static float rows[8][2];
+  int32_t numbers[4] = { 0 };
+  const QmTensor some[2] = { tensor2 (QM_TYPE_I32, 1, 3, numbers),
+                             tensor2 (QM_TYPE_I32, 1, 2, numbers) };
+  QmOpCall call = { .op = QM_OP_LAYER_SCALE, .attributes.scale = 1.5 }, good;
+
+  check_case ("samples that are not chosen well");
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 4, 2, rows);
+  call.inputs[4] = some[0];
+  call.inputs[5] = some[1];
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 6, 2, rows);
+  CHECK_INT (qm_op_check (&call, NULL), QM_OK);
+  good = call;
+  call.outputs[0].shape[0] = 8;
+  refused (bench, &call);
+  call = good;
+  call.inputs[5] = (QmTensor){ 0 };
+  refused (bench, &call);
+  call = good;
+  call.inputs[4] = (QmTensor){ 0 };
+  refused (bench, &call);
+  call = good;
+  call.inputs[4] = some[1];
+  refused (bench, &call);
+  call = good;
+  call.attributes.scale = 0;
+  refused (bench, &call);
+  call = good;
+  call.inputs[3] = tensor1 (QM_TYPE_I32, QM_RNG_SIZE, numbers);
+  refused (bench, &call);
+  /* Without places, sums have the rows of the branch. */
+  call = good;
+  call.inputs[4] = call.inputs[5] = (QmTensor){ 0 };
+  call.attributes.height = call.attributes.width = 1;
+  refused (bench, &call);
+  call.outputs[0] = call.inputs[0];
+  CHECK_INT (qm_op_check (&call, NULL), QM_OK);
+}
+
 static void
 test_pool (const Bench *bench)
 {
@@ -658,6 +751,8 @@ main (void)
   test_convolution_adds (&bench);
   test_patches (&bench);
   test_depth (&bench);
+  test_chosen (&bench);
+  test_chosen_refused (&bench);
   test_pool (&bench);
   test_pool_of_patches (&bench);
   test_registers (&bench);

@@ -432,6 +432,22 @@ test_rows (void)
       }
 }
 
+/* Rows of samples some of which are chosen are counted in 32 bits. */
+static void
+test_chosen_rows (int64_t rows, bool wanted)
+{
+  const int64_t all[] = { rows, 1 }, chosen[] = { 1, 1 };
+  QmOpCall call = { .op = QM_OP_LAYER_SCALE };
+
+  call.outputs[0] = tensor (QM_TYPE_BF16, 2, all);
+  CHECK (is_taken (90, &call));
+  call.inputs[4] = tensor (QM_TYPE_I32, 2, chosen);
+  CHECK (is_taken (90, &call) == wanted);
+  call.op = QM_OP_LAYER_SCALE_BACKWARD;
+  call.inputs[0] = call.outputs[0];
+  CHECK (is_taken (90, &call) == wanted);
+}
+
 /* What has a row of blocks for each sample. */
 static void
 test_samples (void)
@@ -449,6 +465,7 @@ test_samples (void)
       call = (QmOpCall){ .op = QM_OP_DRAW_NOISE };
       call.outputs[2] = tensor (QM_TYPE_F32, 2, samples);
       CHECK (is_taken (90, &call) == !more);
+      test_chosen_rows (INT32_MAX + (int64_t) more, !more);
       call = (QmOpCall){ .op = QM_OP_COPY };
       call.inputs[0] = tensor (QM_TYPE_BF16, 2, samples);
       CHECK (is_taken (90, &call));

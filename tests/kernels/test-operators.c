@@ -498,6 +498,24 @@ test_bytes (void)
   call.outputs[0] = tensor1 (QM_TYPE_F32, 8, NULL);
   CHECK_NEAR (qm_op_bytes (&call), 16 * 8 * 2 + 2 * 8 * 4, 1e-12);
 
+  /* In place, of what a branch is added to, the samples that it had alone; of
+   * the gradient the same. */
+  call = (QmOpCall){ .op = QM_OP_LAYER_SCALE };
+  call.inputs[0] = tensor2 (QM_TYPE_F16, 4, 8, NULL);
+  call.inputs[2] = tensor2 (QM_TYPE_F32, 6, 8, memory);
+  call.inputs[4] = tensor2 (QM_TYPE_I32, 1, 3, NULL);
+  call.inputs[5] = tensor2 (QM_TYPE_I32, 1, 2, NULL);
+  call.outputs[0] = call.inputs[2];
+  CHECK_NEAR (qm_op_bytes (&call), 32 * (2 + 4 + 4) + 5 * 4, 1e-12);
+  call.outputs[0].data = NULL;
+  CHECK_NEAR (qm_op_bytes (&call), 32 * 2 + 48 * (4 + 4) + 5 * 4, 1e-12);
+  call.op = QM_OP_LAYER_SCALE_BACKWARD;
+  call.inputs[1] = call.inputs[0];
+  call.inputs[0] = call.inputs[2];
+  call.inputs[2] = (QmTensor){ 0 };
+  call.outputs[0] = call.inputs[1];
+  CHECK_NEAR (qm_op_bytes (&call), 32 * (4 + 2 + 2) + 5 * 4, 1e-12);
+
   /* In place, a quarter of query and key. */
   call = (QmOpCall){ .op = QM_OP_ROTARY };
   call.attributes.rotary = 2;
