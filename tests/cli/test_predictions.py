@@ -363,7 +363,7 @@ class PredictionsTest(harness.CommandLineTest):
         self.assertEqual(result.err.count(b"\n"), 1)
         lines = result.text.splitlines()
         self.assertGreater(len(lines), 190)
-        self.assertRegex(lines[1], "273 +– +– +– +measured")
+        self.assertRegex(lines[1], "279 +– +– +– +measured")
         one = self.run_program("catalog", "rates", "--json", env=env,
                                expect=0).json["rates"][0]
         self.assertEqual((one["predicted"], one["utilization"],

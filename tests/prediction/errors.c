@@ -295,7 +295,7 @@ check_intervals (const Everything *all)
             summarize (&all->rates, all->left_out.errors[k],
                        all->left_out.left[k], &all->calibration, &group);
 
-        if (is.covered >= 0.85 && (is.covered <= 0.98 || is.n < 20)
+        if (is.covered >= 0.85 && (is.covered <= 0.98 || is.n < 30)
             && is.width <= 1.6)
           continue;
         fprintf (stderr,
