@@ -59,9 +59,12 @@ element_size (QmAttentionType type)
   return type == QM_ATTENTION_TF32 ? 4 : 2;
 }
 
+/* Portable kernels divide nothing. */
 int
 parts_of (const QmAttention *a)
 {
+  if (a->architecture > 0 && !qm_cuda_is_hopper (a->architecture))
+    return 1;
   return qm_attention_parts ((int64_t) a->batch * a->groups,
                              a->heads / a->groups, a->seq, a->head_dim);
 }

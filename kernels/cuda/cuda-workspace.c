@@ -27,15 +27,19 @@ floats (int64_t count)
  * counters put work in order; gradients of keys and values may come in parts.
  * The layout is in attention.cu. */
 static size_t
-attention_backward_workspace (const QmTensor *q, const QmTensor *k)
+attention_backward_workspace (int architecture,
+                              const QmTensor *q,
+                              const QmTensor *k)
 {
   static const int64_t sizes[] = { 32, 64, 80, 96, 128, 256 };
   int64_t rows = q->shape[0] * q->shape[1] * ((q->shape[2] + 127) / 128 * 128);
   int64_t key_rows = rows / q->shape[1] * k->shape[1], size = q->shape[3];
-  int64_t parts = qm_attention_parts (k->shape[0] * k->shape[1],
-                                      (int) (q->shape[1] / k->shape[1]),
-                                      q->shape[2], q->shape[3]);
+  int64_t parts = 1;
 
+  if (qm_cuda_is_hopper (architecture))
+    parts = qm_attention_parts (k->shape[0] * k->shape[1],
+                                (int) (q->shape[1] / k->shape[1]), q->shape[2],
+                                q->shape[3]);
   for (size_t i = sizeof sizes / sizeof sizes[0]; i-- > 0;)
     if (q->shape[3] <= sizes[i])
       size = sizes[i];
@@ -184,7 +188,8 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_ATTENTION:
       return floats (1);
     case QM_OP_ATTENTION_BACKWARD:
-      return attention_backward_workspace (&call->inputs[1], &call->inputs[2]);
+      return attention_backward_workspace (architecture, &call->inputs[1],
+                                           &call->inputs[2]);
     case QM_OP_LAYER_NORM_BACKWARD:
       return floats (qm_cuda_norm_sums (call) * QM_CUDA_NORM_PARTS
                      * first->shape[1]);

@@ -2,8 +2,6 @@
 
 #include "kernels/cuda/hopper-order.h"
 
-#include <stdbool.h>
-
 /* Bytes that are still in the L2 cache when they are read again.  It has 50 MB,
  * but each half of the GPU keeps its own copy of what it reads, and results go
  * through it, too. */

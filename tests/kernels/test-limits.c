@@ -478,7 +478,7 @@ static void
 test_parts (void)
 {
   const int64_t q[] = { 2, 24, 4096, 128 }, k[] = { 2, 2, 4096, 128 };
-  const QmTarget gpu = { QM_DEVICE_CUDA, 90 };
+  const QmTarget gpu = { QM_DEVICE_CUDA, 90 }, older = { QM_DEVICE_CUDA, 80 };
   QmOpCall call = { .op = QM_OP_ATTENTION_BACKWARD };
   size_t whole, parts;
 
@@ -504,6 +504,8 @@ test_parts (void)
   call.inputs[2] = tensor (QM_TYPE_BF16, 4, k);
   parts = qm_op_workspace (&gpu, &call);
   CHECK_INT (parts - whole, 12 * 2 * (int64_t) (2 * 2 * 4096 * 128 * 4));
+  /* Portable kernels divide nothing. */
+  CHECK (qm_op_workspace (&older, &call) <= whole);
 }
 
 int
