@@ -70,7 +70,7 @@ def days(line):
         return ''
     if line.get('residual'):
         line = {**line, 'days': line['days'] / line['residual']['factor']}
-    number = f"{line['days']:.3g}" if line['days'] < 1000 \
+    number = f"{line['days']:.3g}" if line['days'] < 999.5 \
         else f"{line['days']:.0f}"
     return number + ('*' if line['offloading'] else '')
 
