@@ -77,7 +77,7 @@ static void
 print_trial (const QmBenchAcceptance *acceptance, const QmBenchTrial *trial)
 {
   const QmAcceptanceTraining *asked = trial->asked;
-  char text[3][32];
+  char text[3][32], days[32];
 
   printf ("\n");
   qm_bench_print ("%s on %d x %s%s%s", asked->model, trial->gpus,
@@ -89,9 +89,9 @@ print_trial (const QmBenchAcceptance *acceptance, const QmBenchTrial *trial)
   if (trial->measured)
     {
       printf ("  %-12s%s %s, in %.3g s after as much load; the whole training "
-              "takes %.4g days\n",
+              "takes %s days\n",
               "measured", rate (trial->per_second, text[0]), unit_of (trial),
-              trial->seconds, trial->days);
+              trial->seconds, qm_bench_format_days (trial->days, days));
       print_throttle (trial);
     }
   else

@@ -675,7 +675,7 @@ static void
 print_result (const Framework *f, const json_t *object)
 {
   const QmAnswer *answer = &f->answer;
-  char settings[64], way[QM_BENCH_WAY_BYTES], times[16] = "";
+  char settings[64], way[QM_BENCH_WAY_BYTES], times[16] = "", days[32];
 
   qm_methods_format (f->methods, settings, sizeof settings);
   if (f->plan.ranks > 1)
@@ -700,8 +700,9 @@ print_result (const Framework *f, const json_t *object)
           mean_of (object, "step") * 1e3);
   if (answer->used_bytes >= 0)
     printf ("  memory  %.3f GiB\n", (double) answer->used_bytes / 0x1p30);
-  printf ("  %lld steps take %.4g days\n", (long long) f->model.recipe.steps,
-          json_number_value (json_object_get (object, "days")));
+  printf ("  %lld steps take %s days\n", (long long) f->model.recipe.steps,
+          qm_bench_format_days (
+              json_number_value (json_object_get (object, "days")), days));
 }
 
 static QmStatus

@@ -67,6 +67,13 @@ set_bytes (json_t *object, const char *name, uint64_t bytes)
   json_object_set_new (object, name, json_integer ((json_int_t) bytes));
 }
 
+const char *
+qm_bench_format_days (double days, char text[32])
+{
+  snprintf (text, 32, days < 9999.5 ? "%.4g" : "%.0f", days);
+  return text;
+}
+
 void
 qm_bench_format_way (bool checkpoint,
                      QmSharding sharding,

@@ -188,7 +188,7 @@ static void
 print_line (const QmBenchWays *ways, const Line *line)
 {
   const QmPrediction *p = &line->found.prediction;
-  char way[96];
+  char way[96], days[3][32];
 
   format_config (&line->config, way, sizeof way);
   if (line->impossible)
@@ -198,9 +198,11 @@ print_line (const QmBenchWays *ways, const Line *line)
                     (double) line->found.shortage.needs / 0x1p30,
                     line->found.shortage.host ? " of the host" : "");
   else
-    qm_bench_print ("%-34s %9.4g days (%.4g to %.4g)  micro-batch %lld, pass "
+    qm_bench_print ("%-34s %9s days (%s to %s)  micro-batch %lld, pass "
                     "%.4g s, update %.4g s, step %.4g s, exposed %.4g s%s",
-                    way, p->days, p->days_low, p->days_high,
+                    way, qm_bench_format_days (p->days, days[0]),
+                    qm_bench_format_days (p->days_low, days[1]),
+                    qm_bench_format_days (p->days_high, days[2]),
                     (long long) line->found.micro_batch, p->pass, p->update,
                     p->step, p->exchange, ways->gpus == 1 ? " (alone)" : "");
   if (!line->impossible && line->found.fits)

@@ -469,7 +469,7 @@ qm_bench_print_result (const QmBenchRun *run)
 {
   const QmMeasureResult *result = &run->result;
   const QmPlan *plan = run->plan;
-  char settings[96], precision[48];
+  char settings[96], precision[48], days[32];
 
   qm_bench_format_settings (plan, settings, sizeof settings);
   qm_bench_format_precision (&plan->recipe, precision, sizeof precision);
@@ -517,6 +517,7 @@ qm_bench_print_result (const QmBenchRun *run)
     print_phases (run);
   if (run->options->profile)
     print_profile (result);
-  printf ("%s  %lld steps take %.4g days\n", run->options->profile ? "\n" : "",
-          (long long) plan->recipe.steps, result->total / SECONDS_PER_DAY);
+  printf ("%s  %lld steps take %s days\n", run->options->profile ? "\n" : "",
+          (long long) plan->recipe.steps,
+          qm_bench_format_days (result->total / SECONDS_PER_DAY, days));
 }

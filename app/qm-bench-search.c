@@ -383,6 +383,7 @@ work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
 {
   QmBenchEntry *entry = &search->entries[index];
   json_t *result = NULL;
+  char days[32];
   QmStatus status;
 
   if (!entry->fits)
@@ -416,8 +417,9 @@ work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
   if (status != QM_OK)
     return status;
   qm_bench_learn (search, entry);
-  conclude_line (meter, "%.4g days",
-                 qm_bench_entry_result (search, entry)->days);
+  conclude_line (
+      meter, "%s days",
+      qm_bench_format_days (qm_bench_entry_result (search, entry)->days, days));
   return QM_OK;
 }
 

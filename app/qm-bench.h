@@ -296,6 +296,9 @@ void qm_bench_json_throttle (json_t *object, int64_t throttle);
 /* Adds clocks, temperature, power and why they are no higher. */
 void qm_bench_json_reading (json_t *object, const QmReading *reading);
 
+/* Days with four digits, or whole ones: nobody reads 4.835e+04. */
+const char *qm_bench_format_days (double days, char text[32]);
+
 /* What a way does to save memory, in words: "checkpointing, zero_3,
  * offloading", or nothing.  `text` has QM_BENCH_WAY_BYTES. */
 #define QM_BENCH_WAY_BYTES 48
