@@ -91,7 +91,7 @@ print_trial (const QmBenchAcceptance *acceptance, const QmBenchTrial *trial)
       printf ("  %-12s%s %s, in %.3g s after as much load; the whole training "
               "takes %s days\n",
               "measured", rate (trial->per_second, text[0]), unit_of (trial),
-              trial->seconds, qm_bench_format_days (trial->days, days));
+              trial->seconds, qm_bench_format_days (trial->days, 4, days));
       print_throttle (trial);
     }
   else

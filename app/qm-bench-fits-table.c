@@ -18,10 +18,10 @@ write_days (const QmPrediction *prediction, char cells[2][QM_BENCH_CELL])
   char days[32], low[32], high[32];
 
   snprintf (cells[0], QM_BENCH_CELL, "%s",
-            qm_bench_format_number_of_days (prediction->days, days));
+            qm_bench_format_days (prediction->days, 3, days));
   snprintf (cells[1], QM_BENCH_CELL, "%s to %s",
-            qm_bench_format_number_of_days (prediction->days_low, low),
-            qm_bench_format_number_of_days (prediction->days_high, high));
+            qm_bench_format_days (prediction->days_low, 3, low),
+            qm_bench_format_days (prediction->days_high, 3, high));
 }
 
 /* "16, checkpointing, zero_3, offloading". */
@@ -74,7 +74,7 @@ add_own_row (const QmBenchFit *fit, QmBenchTable *table)
     return;
   snprintf (cells[0], QM_BENCH_CELL, "  measured, %.20s", fit->own_level);
   snprintf (cells[1], QM_BENCH_CELL, "%s",
-            qm_bench_format_number_of_days (own->days, days));
+            qm_bench_format_days (own->days, 3, days));
   if (own->planned_bytes > 0)
     write_gib ((uint64_t) own->planned_bytes, cells[3]);
   if (own->host_bytes > 0)

@@ -702,7 +702,7 @@ print_result (const Framework *f, const json_t *object)
     printf ("  memory  %.3f GiB\n", (double) answer->used_bytes / 0x1p30);
   printf ("  %lld steps take %s days\n", (long long) f->model.recipe.steps,
           qm_bench_format_days (
-              json_number_value (json_object_get (object, "days")), days));
+              json_number_value (json_object_get (object, "days")), 4, days));
 }
 
 static QmStatus

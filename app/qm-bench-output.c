@@ -68,9 +68,13 @@ set_bytes (json_t *object, const char *name, uint64_t bytes)
 }
 
 const char *
-qm_bench_format_days (double days, char text[32])
+qm_bench_format_days (double days, int digits, char text[32])
 {
-  snprintf (text, 32, days < 9999.5 ? "%.4g" : "%.0f", days);
+  /* What rounds to 1000 would be 1e+03. */
+  if (days < pow (10, digits) - 0.5)
+    snprintf (text, 32, "%.*g", digits, days);
+  else
+    snprintf (text, 32, "%.0f", days);
   return text;
 }
 

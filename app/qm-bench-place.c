@@ -315,14 +315,6 @@ qm_bench_print_place_json (const QmBenchPlace *place)
   qm_bench_print_json (object);
 }
 
-const char *
-qm_bench_format_number_of_days (double days, char text[32])
-{
-  /* What rounds to 1000 would be 1e+03. */
-  snprintf (text, 32, days < 999.5 ? "%.3g" : "%.0f", days);
-  return text;
-}
-
 /* "49.1 (37.8 to 63.8)". */
 static const char *
 format_days (const QmPrediction *prediction, int width, char text[64])
@@ -332,7 +324,7 @@ format_days (const QmPrediction *prediction, int width, char text[64])
   char numbers[3][32];
 
   for (int i = 0; i < 3; i++)
-    qm_bench_format_number_of_days (days[i], numbers[i]);
+    qm_bench_format_days (days[i], 3, numbers[i]);
   snprintf (text, 64, "%*.20s days (%.10s to %.10s)", width, numbers[0],
             numbers[1], numbers[2]);
   return text;

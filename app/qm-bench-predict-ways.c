@@ -200,9 +200,9 @@ print_line (const QmBenchWays *ways, const Line *line)
   else
     qm_bench_print ("%-34s %9s days (%s to %s)  micro-batch %lld, pass "
                     "%.4g s, update %.4g s, step %.4g s, exposed %.4g s%s",
-                    way, qm_bench_format_days (p->days, days[0]),
-                    qm_bench_format_days (p->days_low, days[1]),
-                    qm_bench_format_days (p->days_high, days[2]),
+                    way, qm_bench_format_days (p->days, 4, days[0]),
+                    qm_bench_format_days (p->days_low, 4, days[1]),
+                    qm_bench_format_days (p->days_high, 4, days[2]),
                     (long long) line->found.micro_batch, p->pass, p->update,
                     p->step, p->exchange, ways->gpus == 1 ? " (alone)" : "");
   if (!line->impossible && line->found.fits)

@@ -519,5 +519,5 @@ qm_bench_print_result (const QmBenchRun *run)
     print_profile (result);
   printf ("%s  %lld steps take %s days\n", run->options->profile ? "\n" : "",
           (long long) plan->recipe.steps,
-          qm_bench_format_days (result->total / SECONDS_PER_DAY, days));
+          qm_bench_format_days (result->total / SECONDS_PER_DAY, 4, days));
 }

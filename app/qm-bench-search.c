@@ -417,9 +417,9 @@ work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
   if (status != QM_OK)
     return status;
   qm_bench_learn (search, entry);
-  conclude_line (
-      meter, "%s days",
-      qm_bench_format_days (qm_bench_entry_result (search, entry)->days, days));
+  conclude_line (meter, "%s days",
+                 qm_bench_format_days (
+                     qm_bench_entry_result (search, entry)->days, 4, days));
   return QM_OK;
 }
 

@@ -296,8 +296,9 @@ void qm_bench_json_throttle (json_t *object, int64_t throttle);
 /* Adds clocks, temperature, power and why they are no higher. */
 void qm_bench_json_reading (json_t *object, const QmReading *reading);
 
-/* Days with four digits, or whole ones: nobody reads 4.835e+04. */
-const char *qm_bench_format_days (double days, char text[32]);
+/* Days of so many digits, or of as many as there are before the point: nobody
+ * reads 4.835e+04. */
+const char *qm_bench_format_days (double days, int digits, char text[32]);
 
 /* What a way does to save memory, in words: "checkpointing, zero_3,
  * offloading", or nothing.  `text` has QM_BENCH_WAY_BYTES. */
@@ -393,9 +394,6 @@ typedef struct QmBenchPlace
   const QmResult *own; /* the fastest that the user measured there; or NULL */
   const char *own_level;
 } QmBenchPlace;
-
-/* Days of three digits, or as many as there are before the point. */
-const char *qm_bench_format_number_of_days (double days, char text[32]);
 
 /* Adds how many machines there are and what is between them, where there are
  * several. */

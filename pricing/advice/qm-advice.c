@@ -533,10 +533,9 @@ choose_candidate (const QmAdvice *advice,
           *fastest = index;
           longest = candidate->days * (1 + advice->slack);
         }
-      if (!is_as_sure (candidate, nth_candidate (advice, *fastest)))
-        continue;
       if (chosen < 0
           || (candidate->cost_minor < cheapest
+              && is_as_sure (candidate, nth_candidate (advice, *fastest))
               && product_of (candidate)
                      < product_of (nth_candidate (advice, chosen))))
         chosen = index;

@@ -250,7 +250,10 @@ def recommend(candidates, within, slack):
         fastest = first(some)
         if fastest is None:
             return None
-        close = [c for c in some if c["days"] <= fastest["days"] * (1 + slack / 100)
+        # What is only claimed is not advised, and yet hides what is dearer and slower.
+        edge = frontier([(i, c["cost"], c["days"]) for i, c in enumerate(some)])
+        close = [c for c in (some[i] for i in edge)
+                 if c["days"] <= fastest["days"] * (1 + slack / 100)
                  and (fastest["weak"] or not c["weak"])]
         return min(close, key=lambda c: (c["cost"] * c["days"], c["days"], c["cost"],
                                          c["gpus"], c["place"]))
